@@ -1,0 +1,34 @@
+"""Lean Memory: a private, bi-temporal memory in one SQLite file per namespace.
+
+`from lean_memory import Memory` is the public library. Names are loaded when first used, so that importing
+`lean_memory.settings` or `lean_memory.errors` alone loads neither apsw nor numpy.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lean_memory.domain import AddResult, Fact, ForgetResult, HistoryEntry, SearchHit
+    from lean_memory.errors import LeanMemoryError
+    from lean_memory.service import MemoryService as Memory
+
+__all__ = ["AddResult", "Fact", "ForgetResult", "HistoryEntry", "LeanMemoryError", "Memory", "SearchHit"]
+
+_HOMES = {
+    "AddResult": ("lean_memory.domain", "AddResult"),
+    "Fact": ("lean_memory.domain", "Fact"),
+    "ForgetResult": ("lean_memory.domain", "ForgetResult"),
+    "HistoryEntry": ("lean_memory.domain", "HistoryEntry"),
+    "LeanMemoryError": ("lean_memory.errors", "LeanMemoryError"),
+    "Memory": ("lean_memory.service", "MemoryService"),
+    "SearchHit": ("lean_memory.domain", "SearchHit"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    return getattr(importlib.import_module(module), attribute)

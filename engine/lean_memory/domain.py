@@ -1,0 +1,313 @@
+"""The values the engine speaks in.
+
+Times are `Instant`: whole milliseconds since the Unix epoch, UTC. Interval ends are exclusive; `None` means open.
+Everything here is frozen. Nothing here knows of SQL, models, HTTP or files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType, overload
+
+Instant = NewType("Instant", int)
+"""A moment: whole milliseconds since 1970-01-01T00:00Z."""
+
+EpisodeId = NewType("EpisodeId", str)
+FactId = NewType("FactId", str)
+RunId = NewType("RunId", str)
+
+USER = "user"
+"""The display name of the entity that first-person statements are about."""
+
+STATES = "states"
+"""The predicate of a durable statement for which the vocabulary has no better one."""
+
+
+class Source(StrEnum):
+    """Who said it."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    DOC = "doc"
+    IMPORT = "import"
+    MAINTENANCE = "maintenance"
+
+
+class Modality(StrEnum):
+    """How a statement relates to the world. Only `ASSERTED` can retire another asserted fact."""
+
+    ASSERTED = "asserted"
+    PAST = "past"
+    PLANNED = "planned"
+    HYPOTHETICAL = "hypothetical"
+    REPORTED = "reported"
+
+
+class Polarity(StrEnum):
+    """Whether the statement says that something is so, or that it is not."""
+
+    POSITIVE = "+"
+    NEGATIVE = "-"
+
+
+class RecordKind(StrEnum):
+    """What a hit stands for; only facts and summaries are stored as facts."""
+
+    FACT = "fact"
+    SUMMARY = "summary"
+    PASSAGE = "passage"
+
+
+class Tier(StrEnum):
+    """Cold facts stay out of latest searches unless asked for."""
+
+    HOT = "hot"
+    COLD = "cold"
+
+
+class Trust(StrEnum):
+    """How far a fact may be believed, by where it came from; most trusted first."""
+
+    USER = "user"
+    TOOL = "tool"
+    INFERRED = "inferred"
+    IMPORTED = "imported"
+
+
+class Act(StrEnum):
+    """What a candidate does to its slot."""
+
+    ASSERT = "assert"
+    """Says that the value holds (or, with negative polarity, does not)."""
+    RETRACT = "retract"
+    """Says that the value no longer holds and names no other: an interval is closed, nothing is opened."""
+    CORRECT = "correct"
+    """Says that what was stored was never so: same `valid_at`, system time moves."""
+
+
+class EndReason(StrEnum):
+    """Why a fact stopped being the latest."""
+
+    SUPERSEDED = "superseded"
+    RETRACTED = "retracted"
+    CORRECTED = "corrected"
+    ENDED = "ended"
+    """Its own statement said until when it holds."""
+    MERGED = "merged"
+    """Another fact says the same over the whole span."""
+    FORGOTTEN = "forgotten"
+    """What came after it was erased by the person."""
+
+
+class EpisodeState(StrEnum):
+    """How far ingest has got with an episode."""
+
+    STORED = "stored"
+    DONE = "done"
+
+
+class Cardinality(StrEnum):
+    """How many values a slot of a predicate holds at one moment."""
+
+    FUNCTIONAL = "functional"
+    MULTI = "multi"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A stretch of an episode's text, as character offsets; `end` is exclusive."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """What was said, verbatim, with when and by whom."""
+
+    uid: EpisodeId
+    text: str
+    source: Source
+    client: str | None
+    t_ref: Instant
+    tz: str
+    """IANA name of the time zone in which dates in the text are read."""
+    recorded_at: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One statement found in an episode, before it meets what is already known."""
+
+    subject: str
+    subject_type: str = "thing"
+    predicate: str
+    object: str
+    """The value as displayed; empty only where the predicate is `states` and the text says it all."""
+    object_type: str | None = None
+    """The entity type of the object, or `None` for a literal."""
+    fact_text: str
+    span: Span
+    act: Act = Act.ASSERT
+    polarity: Polarity = Polarity.POSITIVE
+    modality: Modality = Modality.ASSERTED
+    additive: bool = False
+    """An additive cue ("also", "as well") keeps the values of a functional slot side by side."""
+    cardinality: Cardinality = Cardinality.MULTI
+    corrects: str | None = None
+    """For `CORRECT`: the value that was never so, where the text names it; else the slot's newest."""
+    valid_at: Instant | None = None
+    """When it began to hold, where the text says so; `None` stands for the episode's `t_ref`."""
+    valid_to: Instant | None = None
+    """Until when it holds, where the text says so."""
+    confidence: float = 1.0
+    salience: float = 5.0
+    is_inference: bool = False
+    trust: Trust = Trust.USER
+    found_by: str = "rules"
+    """Which pass made it: `rules`, `gliner`, `typer`."""
+    rule: str = ""
+    """Which rule of that pass."""
+    reasons: tuple[str, ...] = ()
+    """Why its confidence is lowered, or what was unclear, in words a person understands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One thing known, with its four times (epoch ms): world `valid_at`/`valid_to`, system `recorded_at`/`retired_at`."""
+
+    id: FactId
+    namespace: str
+    subject: str
+    predicate: str
+    object: str
+    fact_text: str
+    valid_at: Instant
+    valid_to: Instant | None
+    recorded_at: Instant
+    retired_at: Instant | None
+    is_latest: bool
+    superseded_by: FactId | None
+    polarity: Polarity
+    modality: Modality
+    confidence: float
+    salience: float
+    is_inference: bool
+    record_kind: RecordKind
+    tier: Tier
+    trust: Trust
+    episode_id: EpisodeId
+    end_reason: EndReason | None = None
+    span: Span | None = None
+    found_by: str = ""
+    rule: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchHit:
+    """One answer to a search, with the ranks and scores that produced it.
+
+    `relevance`, `recency` and `importance` lie in 0..1 on fixed scales; ranks start at 1 and are `None` where an arm
+    did not return the row. A passage hit carries a `Fact` whose `record_kind` is `passage` and whose predicate is `states`.
+    """
+
+    fact: Fact
+    final_score: float
+    relevance: float
+    recency: float
+    importance: float
+    dense_rank: int | None
+    sparse_rank: int | None
+    rrf_score: float
+    source: str
+    """The passage the hit was taken from, verbatim (shortened to 400 characters)."""
+    degraded: tuple[str, ...] = ()
+    """What was missing when the answer was made, e.g. `("cross-encoder",)`; empty when nothing was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddResult(Sequence[FactId]):
+    """What one `add` did; as a sequence it holds the ids of the new facts."""
+
+    episode_id: EpisodeId
+    fact_ids: tuple[FactId, ...] = ()
+    existing: tuple[FactId, ...] = ()
+    """Current facts that the text only said again."""
+    superseded: tuple[FactId, ...] = ()
+    """Facts that are no longer the latest because of this text."""
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before anything was written."""
+    queued: bool = False
+    """A later pass will add to this when its model is there."""
+    withheld: int = 0
+    """Statements not learned because the person had them forgotten."""
+
+    @overload
+    def __getitem__(self, index: int) -> FactId: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[FactId, ...]: ...
+    def __getitem__(self, index: int | slice) -> FactId | tuple[FactId, ...]:
+        return self.fact_ids[index]
+
+    def __len__(self) -> int:
+        return len(self.fact_ids)
+
+    def __iter__(self) -> Iterator[FactId]:
+        return iter(self.fact_ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One link of a chain: the fact, and why it stopped being the latest (`None` for the one that is)."""
+
+    fact: Fact
+    reason: EndReason | None
+    source_text: str
+    """The sentence it came from."""
+    confirmed_at: tuple[Instant, ...] = ()
+    """When it was said again, oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetResult:
+    """What a `forget` erased, by count, and the files that may still hold copies."""
+
+    facts: int
+    episodes: int
+    """Episodes erased whole or in part."""
+    passages: int
+    entities: int
+    tombstones: int
+    backups_holding_copies: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visibility:
+    """Which rows a search may see; applied inside both arms before any cut."""
+
+    now: Instant
+    as_of: Instant | None = None
+    known_at: Instant | None = None
+    latest_only: bool = True
+    include_cold: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceStatus:
+    """Counts and health of one namespace."""
+
+    name: str
+    path: str
+    bytes: int
+    facts: int
+    latest: int
+    episodes: int
+    unfinished: int
+    entities: int
+    schema_version: int
+    writable: bool
+    problems: tuple[str, ...] = field(default=())

@@ -1,0 +1,82 @@
+"""Everything that can go wrong, in one tree.
+
+LeanMemoryError
+├── InvalidInputError            what was given cannot be used; nothing was written
+│   ├── InvalidNamespaceError
+│   └── InvalidTextError
+├── NotFoundError                no such namespace, fact or episode
+├── StorageError                 the data root or a file in it cannot be used as asked
+│   ├── ExtensionLoadingError    this Python's SQLite driver cannot load sqlite-vec
+│   ├── ForeignFileError         a file in the data root is not one of ours; it was not touched
+│   ├── NewerSchemaError         the file was written by a newer Lean Memory; it can be read, not written
+│   ├── DamagedFileError         SQLite says the file is not intact
+│   ├── StorageFullError         the disk is full; the store is as it was before the call
+│   └── BusyError                another process kept the file locked for too long
+├── LeaseHeldError               a maintenance run holds the namespace; try again when it has ended
+├── ModelError                   a model cannot be loaded or gave an unusable answer
+└── ClosedError                  the memory was used after `close()`
+
+Each message is a sentence for a person: what happened, what was kept, what to do.
+"""
+
+from __future__ import annotations
+
+
+class LeanMemoryError(Exception):
+    """The root of the tree; catching it catches everything the library raises on purpose."""
+
+
+class InvalidInputError(LeanMemoryError, ValueError):
+    """What was given cannot be used; nothing was written."""
+
+
+class InvalidNamespaceError(InvalidInputError):
+    """The namespace name is empty, too long, or holds characters that no name may hold."""
+
+
+class InvalidTextError(InvalidInputError):
+    """The text is empty, too long, or not valid Unicode."""
+
+
+class NotFoundError(LeanMemoryError, LookupError):
+    """There is no such namespace, fact, episode or entity."""
+
+
+class StorageError(LeanMemoryError):
+    """The data root, or a file in it, cannot be used as asked."""
+
+
+class ExtensionLoadingError(StorageError):
+    """The SQLite driver of this Python cannot load the sqlite-vec extension."""
+
+
+class ForeignFileError(StorageError):
+    """A file in the data root was not made by this program; it was not touched."""
+
+
+class NewerSchemaError(StorageError):
+    """The file was written by a newer version; it is open for reading only."""
+
+
+class DamagedFileError(StorageError):
+    """SQLite reports that the file is damaged."""
+
+
+class StorageFullError(StorageError):
+    """The disk is full; the store is as it was before the call."""
+
+
+class BusyError(StorageError):
+    """Another process kept the file locked for longer than the busy timeout."""
+
+
+class LeaseHeldError(LeanMemoryError):
+    """A maintenance run holds the namespace."""
+
+
+class ModelError(LeanMemoryError):
+    """A model cannot be loaded, or gave an answer that cannot be used."""
+
+
+class ClosedError(LeanMemoryError):
+    """The memory was used after it was closed."""
