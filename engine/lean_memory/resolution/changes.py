@@ -1,0 +1,139 @@
+"""What resolution sees of a slot, and what it wants written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lean_memory.domain import (
+    Act,
+    Candidate,
+    Cardinality,
+    EndReason,
+    EpisodeId,
+    Instant,
+    Polarity,
+    Span,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slot:
+    """Everything said of one subject with one predicate."""
+
+    subject_key: str
+    """The subject's name key (NFC, case-folded, white space collapsed)."""
+    predicate: str
+    cardinality: Cardinality
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowFact:
+    """An asserted fact of a slot that is stored and not struck: what it said, and the interval the timeline gives it now."""
+
+    row: int
+    object: str
+    object_key: str
+    polarity: Polarity
+    additive: bool
+    asserted_at: Instant
+    asserted_until: Instant | None
+    recorded_at: Instant
+    valid_at: Instant
+    valid_to: Instant | None
+    is_latest: bool
+    superseded_by: int | None
+    end_reason: EndReason | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowEvidence:
+    """A stored confirmation (`ASSERT`) or retraction (`RETRACT`) of a value of the slot."""
+
+    row: int
+    act: Act
+    object: str
+    object_key: str
+    polarity: Polarity
+    additive: bool
+    valid_at: Instant
+    valid_to: Instant | None
+    recorded_at: Instant
+    fact_row: int | None
+    fact_text: str
+    episode_id: EpisodeId
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """The part of a slot that a statement about the moments from `since` on can touch."""
+
+    slot: Slot
+    since: Instant
+    facts: tuple[WindowFact, ...] = ()
+    evidence: tuple[WindowEvidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRef:
+    """A fact that is stored (`row`), or the one at index `new` among the new facts of the same change set."""
+
+    row: int | None = None
+    new: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFact:
+    """A fact to insert. It comes from a candidate of the episode at hand, or (`evidence`) from an earlier confirmation
+    that a late statement has cut off from the fact it confirmed; then text, span and episode are the confirmation's.
+    """
+
+    candidate: Candidate
+    object_key: str
+    asserted_at: Instant
+    asserted_until: Instant | None
+    valid_at: Instant
+    valid_to: Instant | None
+    is_latest: bool
+    superseded_by: FactRef | None = None
+    end_reason: EndReason | None = None
+    evidence: WindowEvidence | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactChange:
+    """How a stored fact stands from now on; the version before it is kept."""
+
+    row: int
+    valid_at: Instant
+    valid_to: Instant | None
+    is_latest: bool
+    struck: bool = False
+    superseded_by: FactRef | None = None
+    end_reason: EndReason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvidence:
+    """A confirmation or retraction to insert; `fact` is the fact it confirms or closes, where there is one."""
+
+    candidate: Candidate
+    object_key: str
+    act: Act
+    valid_at: Instant
+    valid_to: Instant | None
+    fact: FactRef | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSet:
+    """Everything one episode writes in its second transaction."""
+
+    facts: tuple[NewFact, ...] = ()
+    changes: tuple[FactChange, ...] = ()
+    evidence: tuple[NewEvidence, ...] = ()
+    existing: tuple[int, ...] = ()
+    """Rows of current facts that the episode only said again."""
+    revived: tuple[int, ...] = ()
+    """Rows of cold facts that were said again and come back to the hot tier."""
+    withheld: int = 0
