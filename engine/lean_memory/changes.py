@@ -11,6 +11,7 @@ from lean_memory.domain import (
     EndReason,
     EpisodeId,
     Instant,
+    Modality,
     Polarity,
     Span,
 )
@@ -28,12 +29,13 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowFact:
-    """An asserted fact of a slot that is stored and not struck: what it said, and the interval the timeline gives it now."""
+    """A fact of a slot that is stored and not struck, of any modality: what it said, and the interval the timeline gives it now."""
 
     row: int
     object: str
     object_key: str
     polarity: Polarity
+    modality: Modality
     additive: bool
     asserted_at: Instant
     asserted_until: Instant | None
@@ -54,6 +56,7 @@ class WindowEvidence:
     object: str
     object_key: str
     polarity: Polarity
+    modality: Modality
     additive: bool
     valid_at: Instant
     valid_to: Instant | None

@@ -106,6 +106,7 @@ CREATE TABLE evidence (
     object_key  TEXT    NOT NULL,
     act         TEXT    NOT NULL,
     polarity    TEXT    NOT NULL,
+    modality    TEXT    NOT NULL,
     additive    INTEGER NOT NULL,
     valid_at    INTEGER NOT NULL,
     valid_to    INTEGER,
