@@ -6,6 +6,7 @@ Everything here is frozen. Nothing here knows of SQL, models, HTTP or files.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,6 +24,33 @@ USER = "user"
 
 STATES = "states"
 """The predicate of a durable statement for which the vocabulary has no better one."""
+
+
+def name_key(text: str) -> str:
+    """The key by which entities are one: NFC, full Unicode case fold, white space collapsed.
+
+    Punctuation and diacritics stay: `Café` and `CAFÉ` are one, `Café` and `Cafe` are two.
+    """
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return " ".join(folded.split())
+
+
+def value_key(text: str) -> str:
+    """The key by which values and sentences are one: the name key without punctuation and symbols at either edge."""
+    key = name_key(text)
+    start, end = 0, len(key)
+    while start < end and _is_edge(key[start]):
+        start += 1
+    while end > start and _is_edge(key[end - 1]):
+        end -= 1
+    return key[start:end] or key
+
+
+def _is_edge(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) in _EDGE_CATEGORIES
+
+
+_EDGE_CATEGORIES = frozenset({"Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"})
 
 
 class Source(StrEnum):
