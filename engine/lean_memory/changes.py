@@ -45,6 +45,8 @@ class WindowFact:
     is_latest: bool
     superseded_by: int | None
     end_reason: EndReason | None
+    position: int
+    """Where in its episode it was said (start of its span): of two statements of one episode about one moment, the later wins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +71,12 @@ class WindowEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The part of a slot that a statement about the moments from `since` on can touch."""
+    """The part of a slot that a statement about the moments from `since` on can touch.
+
+    `facts` are those not struck whose `valid_to` is open or not before `since`, of the values asked for. With `start` the earliest
+    `valid_at` among them (or `since`): also the merged ones asserted at or after `start`, and as `evidence` what was said at or
+    after `start`: confirmations of the values asked for, and every retraction.
+    """
 
     slot: Slot
     since: Instant
@@ -129,12 +136,21 @@ class NewEvidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Relink:
+    """A stored confirmation (`row`) that from now on belongs to another fact."""
+
+    row: int
+    fact: FactRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSet:
     """Everything one episode writes in its second transaction."""
 
     facts: tuple[NewFact, ...] = ()
     changes: tuple[FactChange, ...] = ()
     evidence: tuple[NewEvidence, ...] = ()
+    relinks: tuple[Relink, ...] = ()
     existing: tuple[int, ...] = ()
     """Rows of current facts that the episode only said again."""
     revived: tuple[int, ...] = ()
