@@ -1,0 +1,1 @@
+"""The desktop side of Lean Memory: the `lean-memory` command."""

@@ -1,0 +1,129 @@
+"""The words that `lean-memory` understands."""
+
+from __future__ import annotations
+
+import argparse
+
+from lean_memory_desktop.cli.options import DEFAULT_NAMESPACE, Options
+
+_ABOUT = "A private memory on this computer: facts that change are superseded, never lost, and any past moment can be asked for."
+_EXAMPLES = """\
+try:
+  lean-memory demo                                       see the main job done, in a temporary folder
+  lean-memory add "I work at Acme Corp."                 tell it something
+  lean-memory search "where does the user work?"         ask
+  lean-memory facts                                      list what holds now
+  lean-memory search employer --as-of 2024-05-31         ask what held then
+"""
+_MOMENT = "an ISO date or date and time; without an offset it is local time"
+
+
+def parse(arguments: list[str]) -> Options:
+    """The options in `arguments`; leaves the process with 2 and a usage line when they make no sense."""
+    return build_parser().parse_args(arguments, namespace=Options())
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole grammar. Defaults are those of `Options`, so an option may stand before or after the command."""
+    parser = argparse.ArgumentParser(
+        prog="lean-memory",
+        description=_ABOUT,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    _common(parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    _add(_command(commands, "add", "tell the memory something"))
+    _search(_command(commands, "search", "ask a question"))
+    _facts(_command(commands, "facts", "list facts: those that hold now, or held then"))
+    _history(_command(commands, "history", "show how one fact came to be and what became of it"))
+    _forget(_command(commands, "forget", "erase facts so that no byte of them is left"))
+    _clear(_command(commands, "clear", "erase a whole namespace"))
+    _command(commands, "namespaces", "list the namespaces")
+    _command(commands, "status", "counts and sizes")
+    _command(commands, "doctor", "check the data folder and everything in it")
+    _demo(_command(commands, "demo", "see the main job done in a temporary folder"))
+    return parser
+
+
+def _command(commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", argument_default=argparse.SUPPRESS)
+    _common(parser)
+    return parser
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--root", metavar="FOLDER", help="the data folder (default: $LM_DATA_ROOT, else ~/.lean_memory)")
+    parser.add_argument("-n", "--namespace", metavar="NAME", help=f"whose memory (default: {DEFAULT_NAMESPACE})")
+    parser.add_argument("--tz", metavar="ZONE", help="IANA time zone for dates read and shown (default: $LM_TZ, else this computer's)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+
+
+def _add(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="TEXT", help="what to remember; - or nothing reads standard input")
+    parser.add_argument("--lines", action="store_true", help="standard input holds one statement a line")
+    parser.add_argument("--t-ref", metavar="WHEN", help=f"when it was said: {_MOMENT} (default: now)")
+    parser.add_argument("--source", choices=("user", "assistant", "tool", "doc", "import"), help="who said it (default: user)")
+    parser.add_argument("--client", metavar="NAME", help="the program that passes it on")
+
+
+def _search(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="QUESTION", help="the question, in your own words")
+    parser.add_argument("-k", "--k", type=_positive, metavar="N", help="how many answers at most (default: 5)")
+    _when(parser)
+    parser.add_argument("--known-at", metavar="WHEN", help="answer with what the memory knew at that moment")
+    parser.add_argument("--verbose", action="store_true", help="show every score and the source sentence")
+
+
+def _facts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--subject", metavar="NAME", help="only facts about this one (you are: user)")
+    parser.add_argument("--predicate", metavar="NAME", help="only facts of this kind, e.g. works_at")
+    _when(parser)
+    parser.add_argument("--limit", type=_positive, metavar="N", help="at most so many")
+    parser.add_argument("--verbose", action="store_true", help="show which pass and rule found each fact, and how sure it is")
+
+
+def _when(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--as-of", metavar="WHEN", help=f"answer with what held at that moment: {_MOMENT}")
+    parser.add_argument("--history", action="store_true", help="include what no longer holds")
+    parser.add_argument("--include-cold", action="store_true", help="include facts put away as unimportant")
+
+
+def _history(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs=1, metavar="FACT", help="a fact's id, or the first characters of it")
+
+
+def _forget(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="FACT", help="ids of facts, or the first characters of them")
+    parser.add_argument("--episode", metavar="ID", help="everything learned from one message")
+    parser.add_argument("--entity", metavar="NAME", help="everything about one person or thing")
+    parser.add_argument("--matching", metavar="QUESTION", help="the answers to a question, shown before anything is erased")
+    parser.add_argument("-k", "--k", type=_positive, metavar="N", help="with --matching: how many answers at most (default: 5)")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _clear(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="?", metavar="NAMESPACE", help="the namespace to erase", type=_one_word)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="NAME", help="your own names: a person, a new employer, a new city")
+    parser.add_argument("--say", action="append", metavar="SENTENCE", help="a sentence of yours to remember (repeatable)")
+    parser.add_argument("--interactive", action="store_true", help="type your own sentences and questions at the end")
+
+
+def _one_word(text: str) -> list[str]:
+    return [text]
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+_positive.__name__ = "positive number"

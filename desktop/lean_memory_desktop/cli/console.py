@@ -1,0 +1,108 @@
+"""What the person sees and answers. stdout carries results, stderr everything else.
+
+Text that other people or programs wrote is shown, never obeyed: control characters, which could drive the terminal, and characters
+that the console's encoding lacks are written as escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_PIPED_WIDTH = 100_000
+
+
+def settle_streams() -> None:
+    """Let both streams write any text, whatever the encoding of the console behind them."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def printable(text: str, stream: TextIO | None = None) -> str:
+    """`text` on one line, with every character that must not or cannot reach the console written as an escape."""
+    encoding = (stream or sys.stdout).encoding or "utf-8"
+    safe = "".join(_shown(character) for character in " ".join(text.split()))
+    return safe.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def say(text: str = "") -> None:
+    """One line of a result on stdout."""
+    print(printable(text) if text.strip() else "")
+
+
+def say_indented(text: str) -> None:
+    """One line that belongs to the line above it."""
+    print("  " + printable(text))
+
+
+def complain(text: str) -> None:
+    """One sentence on stderr."""
+    print(printable(text, sys.stderr), file=sys.stderr)
+
+
+def write_json(value: object) -> None:
+    """One JSON document on stdout, in ASCII, so that no console and no pipe can change it."""
+    print(json.dumps(value, ensure_ascii=True, indent=2))
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
+    """A table on stdout, fitted to the terminal; unbroken lines where stdout is a file or a pipe."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH, highlight=False, markup=False, emoji=False)
+    drawn = Table(box=SIMPLE_HEAD, title=Text(printable(title)) if title else None, title_justify="left", pad_edge=False)
+    for heading in headings:
+        drawn.add_column(heading, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(printable(cell)) for cell in row))
+    console.print(drawn)
+
+
+def progress(total: int, what: str) -> Any:
+    """A progress bar on stderr, as a context manager with `.advance(n)`; it draws nothing where stderr is no terminal."""
+    return _Bar(total, what)
+
+
+def can_ask() -> bool:
+    """Whether a person sits in front of this process."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: str) -> str:
+    """What the person answers; the empty string at the end of input."""
+    print(printable(question, sys.stderr), end=" ", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+class _Bar:
+    def __init__(self, total: int, what: str) -> None:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        self._progress = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+        self._task = self._progress.add_task(what, total=total)
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def advance(self, count: int) -> None:
+        self._progress.advance(self._task, count)
+
+
+def _shown(character: str) -> str:
+    if character in _OVERRIDES or unicodedata.category(character) in ("Cc", "Cs"):
+        return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return character

@@ -1,0 +1,87 @@
+"""From a command line to an exit code: 0 done, 1 it failed, 2 it was called wrongly, 130 the person stopped it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import cast
+
+from lean_memory.errors import InvalidInputError, LeanMemoryError
+from lean_memory_desktop.cli.arguments import build_parser, parse
+from lean_memory_desktop.cli.console import complain, settle_streams
+from lean_memory_desktop.cli.options import BadUseError, Exit, Options
+
+_HOMES = {
+    "add": "adding",
+    "search": "asking",
+    "facts": "asking",
+    "history": "asking",
+    "forget": "erasing",
+    "clear": "erasing",
+    "namespaces": "listing",
+    "status": "listing",
+    "doctor": "doctor",
+    "demo": "demo",
+}
+"""Which module carries out which command, in a function of the command's name."""
+
+
+def run(arguments: list[str]) -> int:
+    """Carry out one command. Whatever goes wrong becomes one sentence on stderr; no traceback reaches the person."""
+    settle_streams()
+    options = parse(arguments)
+    try:
+        code = _command(options)(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        complain("Stopped.")
+        return Exit.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - the process's top level: nothing may end in a traceback
+        return _explain(error)
+    return code
+
+
+def _command(options: Options) -> Callable[[Options], int]:
+    # Loaded by name when it runs: help and a wrong word answer without loading the engine.
+    home = _HOMES.get(options.command)
+    if home is None:
+        return _greet
+    module = importlib.import_module(f"lean_memory_desktop.cli.{home}")
+    return cast("Callable[[Options], int]", getattr(module, options.command))
+
+
+def _greet(options: Options) -> int:
+    if options.version:
+        from importlib.metadata import version
+
+        print(version("lean-memory-desktop"))
+    else:
+        build_parser().print_help()
+    return Exit.FINE
+
+
+def _explain(error: Exception) -> int:
+    match error:
+        case BadUseError() | InvalidInputError():
+            complain(str(error))
+            return Exit.BAD_USE
+        case LeanMemoryError():
+            complain(str(error))
+        case BrokenPipeError():
+            # The reader of our output has gone; without this the interpreter would complain while it closes stdout.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        case OSError():
+            complain(f"The operating system refused: {error}.")
+        case _:
+            _admit_defect(error)
+    return Exit.FAILED
+
+
+def _admit_defect(error: Exception) -> None:
+    complain(f"Something went wrong inside Lean Memory ({type(error).__name__}: {error}). Set LM_DEBUG=1 to see where.")
+    if os.environ.get("LM_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
