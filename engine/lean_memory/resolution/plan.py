@@ -94,7 +94,7 @@ class _Board:
     def _events(self) -> tuple[list[Event], dict[Order, _Origin]]:
         origins: dict[Order, _Origin] = {}
         events: list[Event] = []
-        rows = {f.row for f in self.window.facts if f.row not in self.struck}
+        rows = self._standing()
         for fact in self.window.facts:
             if fact.row in rows:
                 events.extend(_fact_events(fact, origins))
@@ -109,6 +109,15 @@ class _Board:
                 origins[order] = index
                 events.append(_statement_event(statement_, order))
         return events, origins
+
+    def _standing(self) -> set[int]:
+        """Rows whose statements count here; what only confirms a fact outside the window says nothing in it."""
+        rows = {f.row for f in self.window.facts}
+        return {
+            f.row
+            for f in self.window.facts
+            if f.row not in self.struck and (f.end_reason is not EndReason.MERGED or f.superseded_by in rows)
+        }
 
 
 _Origin = WindowFact | WindowEvidence | int
