@@ -1,0 +1,195 @@
+"""Each suite of quality as one function from a setting to its rows and details."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bench import asof, consolidation, locomo, longmemeval, pairs, retrieval
+from bench.baselines import baselines
+from bench.engine import Engine, scratch_memory
+from bench.report import Figure, Row, SuiteResult
+from bench.retrieval import MEASURES, UPDATE_MEASURES, Measure, all_found, answer_all, clean_at, current_at, ndcg, recall, scores, stale_at
+from bench.stats import paired_bootstrap
+from bench.values import Answered, Corpus, Retriever
+from lean_memory.models.ports import Embedder
+
+Corpora = Callable[[], Iterable[Corpus]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Where the data is and what is run: with `engine` off only the baselines are."""
+
+    data: Path
+    cache: Path
+    embedder: Embedder | None
+    recipe: str | None = None
+    engine: bool = True
+    scales: tuple[int, ...] = (1_000, 10_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The answers of the engine (`None` where it was not run) and of every baseline, to the same questions."""
+
+    engine: Sequence[Answered] | None
+    baselines: Mapping[str, Sequence[Answered]]
+
+    def figure(self, name: str, measure: Measure, *, must: float, goal: float, floor: float, more_is_better: bool = True) -> Figure:
+        """A figure with the best baseline on the same questions; for less-is-better measures the baseline asks for nothing."""
+        best = max((_mean(measure, answers) for answers in self.baselines.values()), default=None) if more_is_better else None
+        measured = None if self.engine is None else _mean(measure, self.engine)
+        return Figure(name=name, measured=measured, must=must, goal=goal, floor=floor, baseline=best, more_is_better=more_is_better)
+
+    def details(self, measures: dict[str, Measure]) -> dict[str, Any]:
+        """The summary of every system, the engine's by category, and its gain over each baseline with its interval."""
+        summaries = {name: retrieval.summary(answers, measures) for name, answers in self.baselines.items()}
+        if self.engine is None:
+            return {"systems": summaries}
+        gains = {
+            baseline: {
+                name: asdict(paired_bootstrap(scores(self.engine, measure), scores(answers, measure))) for name, measure in measures.items()
+            }
+            for baseline, answers in self.baselines.items()
+            if answers
+        }
+        summaries["lean-memory"] = retrieval.summary(self.engine, measures)
+        return {"systems": summaries, "by category": retrieval.by_category(self.engine, measures), "gains": gains}
+
+    def narrowed(self, choose: Callable[[Sequence[Answered]], list[Answered]]) -> Answers:
+        """The answers to some of the questions."""
+        engine = None if self.engine is None else choose(self.engine)
+        return Answers(engine=engine, baselines={name: choose(answers) for name, answers in self.baselines.items()})
+
+
+def run_locomo(setting: Setting) -> SuiteResult:
+    answers = _answers(setting, lambda: locomo.read_corpora(setting.data))
+    figures = (
+        answers.figure("R@10", recall(10), floor=0.668, must=0.778, goal=0.85),
+        answers.figure("nDCG@10", ndcg(10), floor=0.534, must=0.588, goal=0.66),
+    )
+    return SuiteResult(suite="locomo", rows=[Row(number="1", measure="LoCoMo turns", figures=figures)], details=answers.details(MEASURES))
+
+
+def run_longmemeval(setting: Setting) -> SuiteResult:
+    answers = _answers(setting, lambda: longmemeval.read_corpora(setting.data))
+    figures = (
+        answers.figure("R@10", recall(10), floor=0.915, must=0.915, goal=0.95),
+        answers.figure("all@5", all_found(5), floor=0.864, must=0.864, goal=0.92),
+    )
+    rows = [Row(number="2", measure="LongMemEval, session + 45 distractors", figures=figures), _updates_row(answers)]
+    details = answers.details(MEASURES) | {"updates": answers.narrowed(retrieval.updates).details(UPDATE_MEASURES)}
+    return SuiteResult(suite="longmemeval", rows=rows, details=details)
+
+
+def run_updates(setting: Setting) -> SuiteResult:
+    """The knowledge updates of LongMemEval alone, which is quicker than all of it."""
+    answers = _answers(
+        setting, lambda: (corpus for corpus in longmemeval.read_corpora(setting.data) if any(each.stale for each in corpus.questions))
+    )
+    return SuiteResult(suite="updates", rows=[_updates_row(answers)], details=answers.details(UPDATE_MEASURES))
+
+
+def _updates_row(answers: Answers) -> Row:
+    chosen = answers.narrowed(retrieval.updates)
+    figures = (
+        chosen.figure("cur@1", current_at(1), floor=0.83, must=0.85, goal=0.93),
+        chosen.figure("stale@5", stale_at(5), floor=0.94, must=0.30, goal=0.10, more_is_better=False),
+    )
+    return Row(number="3", measure="LongMemEval knowledge updates", figures=figures)
+
+
+def run_consolidation(setting: Setting) -> SuiteResult:
+    corpora = consolidation.read_corpora(setting.data)
+    answers = _answers(setting, lambda: corpora)
+    figures = (
+        answers.figure("cur@1", current_at(1), floor=0.78, must=0.95, goal=0.99),
+        answers.figure("clean@5", clean_at(5), floor=0.60, must=0.95, goal=0.99),
+    )
+    details = answers.details(UPDATE_MEASURES) | {"changed slots only": answers.narrowed(retrieval.updates).details(UPDATE_MEASURES)}
+    if setting.engine:
+        details["superseded found with history on"] = consolidation_history(setting, corpora)
+    row = Row(number="4", measure="FactConsolidation, single-hop", figures=figures)
+    return SuiteResult(suite="consolidation", rows=[row], details=details)
+
+
+def consolidation_history(setting: Setting, corpora: Iterable[Corpus]) -> dict[str, float]:
+    """The share of changed slots whose older statement is among the first 5 and 10 hits when history is asked for."""
+    with scratch_memory() as memory:
+        answers = retrieval.updates(answer_all(Engine(memory=memory, recipe=setting.recipe, latest_only=False), corpora))
+    return retrieval.summary(answers, {"stale@5": stale_at(5), "stale@10": stale_at(10)})
+
+
+def run_asof(setting: Setting) -> SuiteResult:
+    timelines = asof.read_timelines(setting.data)
+    details: dict[str, Any] = {}
+    if setting.engine:
+        for name, order in asof.ORDERS.items():
+            with scratch_memory() as memory:
+                told = asof.Told(memory=memory, recipe=setting.recipe)
+                told.tell(order(timelines.statements))
+                details[name] = asof.measure(told, timelines.probes)
+        with scratch_memory() as memory:
+            details["known at"] = asof.measure_known_at(asof.Told(memory=memory, recipe=setting.recipe), timelines)
+    worst = {measure: min((details[name][measure] for name in asof.ORDERS), default=None) for measure in ASOF_SHOWN} if details else {}
+    figures = [Figure(name="value@1, worst order", measured=worst.get("value@1"), floor=0.455, must=0.99, goal=0.998)]
+    figures += [Figure(name=measure, measured=worst.get(measure), goal=1.0) for measure in ASOF_SHOWN if measure != "value@1"]
+    return SuiteResult(suite="asof", rows=[Row(number="5", measure="As-of, TimeQA", figures=figures)], details=details)
+
+
+ASOF_SHOWN = ("value@1", "gap: search silent", "gap: facts silent")
+
+
+def run_pairs(setting: Setting, propose: pairs.Proposer | None = None) -> SuiteResult:
+    """Rows 6 and 7; `propose` is the engine's proposer of near duplicates, without which row 6 shows the cosine baseline only."""
+    sentences = pairs.read_pairs(setting.data)
+    details: dict[str, Any] = {}
+    if setting.embedder is not None:
+        details["cosine at half the true duplicates"] = pairs.best_cosine(sentences, setting.embedder)
+        for threshold in pairs.COSINES:
+            proposer = pairs.cosine_proposer(setting.embedder, threshold)
+            details[f"cosine {threshold:.2f}"] = pairs.duplicates_offered(sentences, proposer)
+    offered = pairs.duplicates_offered(sentences, propose) if propose else None
+    rows = [_duplicates_row(offered, details.get("cosine 0.90"))]
+    if offered:
+        details["offered"] = offered
+    if setting.engine:
+        with scratch_memory() as memory:
+            details["retired"] = pairs.retired(memory, sentences)
+        figure = Figure(name="share", measured=details["retired"]["other_subject"], must=0.001, goal=0.0, more_is_better=False)
+        rows.append(Row(number="7", measure="A statement about another subject supersedes", figures=[figure]))
+    return SuiteResult(suite="pairs", rows=rows, details=details)
+
+
+def _duplicates_row(offered: dict[str, float] | None, cosine: dict[str, float] | None) -> Row:
+    ours, simple = offered or {}, cosine or {}
+    wrong = Figure(
+        name="offered in error",
+        measured=ours.get("conflict"),
+        floor=0.15,
+        must=0.05,
+        goal=0.02,
+        baseline=simple.get("conflict"),
+        more_is_better=False,
+    )
+    found = Figure(name="true duplicates found", measured=ours.get("same"), must=0.5)
+    return Row(number="6", measure="Different values merged as duplicates", figures=[wrong, found])
+
+
+def _answers(setting: Setting, corpora: Corpora) -> Answers:
+    simple = {system.name: answer_all(system, corpora()) for system in _baselines(setting)}
+    if not setting.engine:
+        return Answers(engine=None, baselines=simple)
+    with scratch_memory() as memory:
+        return Answers(engine=answer_all(Engine(memory=memory, recipe=setting.recipe), corpora()), baselines=simple)
+
+
+def _baselines(setting: Setting) -> list[Retriever]:
+    return list(baselines(setting.embedder))
+
+
+def _mean(measure: Measure, answers: Sequence[Answered]) -> float:
+    return retrieval.summary(answers, {"mean": measure}).get("mean", 0.0)
