@@ -325,6 +325,15 @@ class Visibility:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelIdentity:
+    """Which model made a vector; two vectors are comparable only if these are equal."""
+
+    model_id: str
+    revision: str
+    dims: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceStatus:
     """Counts and health of one namespace."""
 

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lean_memory.domain import ModelIdentity
+
 Vectors = NDArray[np.float32]
 """Shape (n, dims), each row of unit length."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelIdentity:
-    """Which model made a vector; two vectors are comparable only if these are equal."""
-
-    model_id: str
-    revision: str
-    dims: int
 
 
 class Embedder(Protocol):

@@ -172,7 +172,6 @@ CREATE TABLE journal (
 CREATE INDEX journal_run ON journal (run_id);
 
 -- The search index: one row for a passage, a fact, or a fact that is its whole passage.
--- `change` rises with every write to a row, so that a reader in another process can take over just what is new.
 CREATE TABLE index_row (
     id          INTEGER PRIMARY KEY,
     fact_id     INTEGER,
@@ -180,13 +179,29 @@ CREATE TABLE index_row (
     valid_at    INTEGER NOT NULL,
     valid_to    INTEGER,
     recorded_at INTEGER NOT NULL,
-    flags       INTEGER NOT NULL,
-    change      INTEGER NOT NULL
+    tokens      INTEGER NOT NULL,
+    flags       INTEGER NOT NULL
 );
-CREATE INDEX index_row_change ON index_row (change);
 
-CREATE VIRTUAL TABLE index_text USING fts5 (body, content = '', contentless_delete = 1, tokenize = "porter unicode61 remove_diacritics 2");
+-- The words of each row. Contentless, and without contentless_delete: a deletion is given the words again, so that secure-delete
+-- can take them out of the segments at once.
+CREATE VIRTUAL TABLE index_text USING fts5 (
+    body, content = '', tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc'"
+);
 INSERT INTO index_text (index_text, rank) VALUES ('secure-delete', 1);
+CREATE VIRTUAL TABLE index_vocabulary USING fts5vocab (index_text, row);
+
+-- The visibility of 1,024 rows, packed, beside index_row, so that a million rows come into memory at once.
+CREATE TABLE index_block (id INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+
+-- When each block last changed, per layer (0 for index_block, else the number of a model), so that a reader takes over just what is new.
+CREATE TABLE index_change (
+    layer  INTEGER NOT NULL,
+    block  INTEGER NOT NULL,
+    change INTEGER NOT NULL,
+    PRIMARY KEY (layer, block)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX index_change_order ON index_change (layer, change);
 
 CREATE TABLE embedding_model (
     id       INTEGER PRIMARY KEY,
@@ -195,5 +210,5 @@ CREATE TABLE embedding_model (
     dims     INTEGER NOT NULL,
     UNIQUE (model_id, revision)
 );
--- Each model has a table embedding_<id> (row_id INTEGER PRIMARY KEY, vector BLOB) and code_<id> (row_id INTEGER PRIMARY KEY, code BLOB),
--- made when the model first writes.
+-- Each model has a table embedding_<id> (row_id INTEGER PRIMARY KEY, vector BLOB) and, in blocks of 1,024 rows, its sign codes in
+-- code_<id> (id INTEGER PRIMARY KEY, rows BLOB), made when the model first writes.

@@ -1,0 +1,48 @@
+"""How text becomes the words of the lexical index, the same way for what is stored and for what is asked."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import apsw
+
+TOKENIZER = ("porter", ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc"))
+"""The FTS5 tokenizer of `index_text`, as the schema declares it. Mn and Mc keep the vowel signs of Indic scripts inside their words."""
+
+_UNSPACED = (
+    r"\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    r"\u3041-\u30ff\u31f0-\u31ff"  # Kana
+    r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"  # Hangul
+    r"\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+)
+_RUN = re.compile(f"[{_UNSPACED}]+")
+_NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def normalise(text: str) -> str:
+    """The text as it is fed to FTS5: NFKC, case-folded, runs of scripts written without spaces cut into overlapping pairs.
+
+    A run also gives its last character on its own, so that every character starts some token and a question of one
+    character is answered by a prefix. Control characters and lone surrogates become spaces. Works on any string.
+    """
+    clean = _NOT_TEXT.sub(" ", text)
+    return _RUN.sub(_pairs, unicodedata.normalize("NFKC", clean).casefold())
+
+
+def tokens(con: apsw.Connection, text: str) -> list[str]:
+    """The stemmed tokens of a text, in order, exactly as the index holds them."""
+    tokenizer = con.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1]))
+    found = tokenizer(normalise(text).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+    return [token for token in found if isinstance(token, str)]
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether the character belongs to a script that is indexed in pairs."""
+    return _RUN.match(character) is not None
+
+
+def _pairs(run: re.Match[str]) -> str:
+    characters = run.group()
+    pairs = [characters[i : i + 2] for i in range(len(characters))]
+    return f" {' '.join(pairs)} "

@@ -1,0 +1,227 @@
+"""The search index: one row for a passage, a fact, or a fact that is its whole passage.
+
+A row has its words in `index_text`, its visibility in `index_row`, and a vector for every model that made one. Visibility and
+sign codes are kept a second time in blocks of `BLOCK` rows, so that a reader can bring a million rows into memory at once
+(`codes.py`). All functions work inside the caller's transaction.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from lean_memory.domain import Instant, ModelIdentity
+from lean_memory.store import lexical_text
+
+BLOCK = 1024
+"""Rows in one block."""
+
+OPEN_END = (1 << 63) - 1
+"""How an open `valid_to` is written in a block."""
+
+PRESENT, LATEST, COLD, STRUCK, ASSERTED, IS_FACT = 1, 2, 4, 8, 16, 32
+"""The bits of a row's flags."""
+
+RECORD = struct.Struct("<qqqHB")
+"""A row in a block: valid_at, valid_to, recorded_at, number of tokens (at most 65,535), flags."""
+
+_ROWS_LAYER = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowVisibility:
+    """When and for whom a row may be found."""
+
+    valid_at: Instant
+    valid_to: Instant | None
+    recorded_at: Instant
+    latest: bool
+    cold: bool = False
+    struck: bool = False
+    asserted: bool = True
+
+
+def insert_row(con: apsw.Connection, *, fact_id: int | None, passage_id: int | None, text: str, visibility: RowVisibility) -> int:
+    """Add a row with its words; its vector comes later. Returns the row's id."""
+    words = lexical_text.tokens(con, text)
+    flags = _flags(visibility, is_fact=fact_id is not None)
+    con.execute(
+        "INSERT INTO index_row (fact_id, passage_id, valid_at, valid_to, recorded_at, tokens, flags) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (fact_id, passage_id, visibility.valid_at, visibility.valid_to, visibility.recorded_at, len(words), flags),
+    )
+    row_id = con.last_insert_rowid()
+    con.execute("INSERT INTO index_text (rowid, body) VALUES (?, ?)", (row_id, lexical_text.normalise(text)))
+    _publish(con, row_id)
+    return row_id
+
+
+def set_fact(con: apsw.Connection, row_id: int, fact_id: int | None) -> None:
+    """Let a passage's row stand for a fact that has the same text, or for the passage alone again."""
+    con.execute(
+        "UPDATE index_row SET fact_id = ?1, flags = CASE WHEN ?1 IS NULL THEN flags & ~?3 ELSE flags | ?3 END WHERE id = ?2",
+        (fact_id, row_id, IS_FACT),
+    )
+    _publish(con, row_id)
+
+
+def set_visibility(con: apsw.Connection, row_id: int, visibility: RowVisibility) -> None:
+    """Replace the visibility of a row."""
+    con.execute(
+        "UPDATE index_row SET valid_at = ?, valid_to = ?, recorded_at = ?, flags = (flags & ?) | ? WHERE id = ?",
+        (
+            visibility.valid_at,
+            visibility.valid_to,
+            visibility.recorded_at,
+            IS_FACT,
+            _flags(visibility, is_fact=False),
+            row_id,
+        ),
+    )
+    _publish(con, row_id)
+
+
+def delete_row(con: apsw.Connection, row_id: int, text: str) -> None:
+    """Erase a row: its words, its vectors, its visibility. `text` is the text it was inserted with.
+
+    With `secure_delete` on, nothing of it is left in the index's pages once the transaction is committed and the log checkpointed.
+    """
+    con.execute("INSERT INTO index_text (index_text, rowid, body) VALUES ('delete', ?, ?)", (row_id, lexical_text.normalise(text)))
+    con.execute("DELETE FROM index_row WHERE id = ?", (row_id,))
+    _write_record(con, "index_block", _ROWS_LAYER, row_id, bytes(RECORD.size))
+    for model_id, dims in con.execute("SELECT id, dims FROM embedding_model").fetchall():
+        con.execute(f"DELETE FROM embedding_{model_id:d} WHERE row_id = ?", (row_id,))
+        _write_record(con, f"code_{model_id:d}", model_id, row_id, bytes(code_record_size(dims)))
+
+
+def set_vector(con: apsw.Connection, row_id: int, model: ModelIdentity, vector: NDArray[np.float32]) -> None:
+    """Keep a row's unit vector, shape (dims,), and its sign code under the model that made it."""
+    set_vectors(con, model, {row_id: vector})
+
+
+def set_vectors(con: apsw.Connection, model: ModelIdentity, vectors: Mapping[int, NDArray[np.float32]]) -> None:
+    """Keep the unit vectors of several rows under the model that made them."""
+    number = _register(con, model)
+    for row_id, vector in vectors.items():
+        blob = np.ascontiguousarray(vector, dtype="<f4").tobytes()
+        con.execute(f"INSERT OR REPLACE INTO embedding_{number:d} (row_id, vector) VALUES (?, ?)", (row_id, blob))
+        _write_record(con, f"code_{number:d}", number, row_id, b"\x01" + sign_code(vector).tobytes())
+
+
+def model_number(con: apsw.Connection, model: ModelIdentity) -> int | None:
+    """The number under which the file keeps a model's vectors, or `None` if it has none of them."""
+    return con.execute(
+        "SELECT id FROM embedding_model WHERE model_id = ? AND revision = ? AND dims = ?",
+        (model.model_id, model.revision, model.dims),
+    ).get
+
+
+def rows_without_vector(con: apsw.Connection, model: ModelIdentity, limit: int, *, after: int = 0) -> list[int]:
+    """Rows with an id above `after` that the model has made no vector for, in ascending order, at most `limit`."""
+    number = model_number(con, model)
+    missing = "" if number is None else f"AND NOT EXISTS (SELECT 1 FROM embedding_{number:d} e WHERE e.row_id = r.id)"
+    found = con.execute(f"SELECT r.id FROM index_row r WHERE r.id > ? {missing} ORDER BY r.id LIMIT ?", (after, limit))
+    return [row_id for (row_id,) in found]
+
+
+def exact(con: apsw.Connection, model: ModelIdentity, row_ids: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
+    """The cosines of those of the rows that have a vector with a query, shape (dims,); in no promised order."""
+    number = model_number(con, model)
+    if number is None or not row_ids:
+        return []
+    found = con.execute(
+        f"SELECT e.row_id, 1.0 - vec_distance_cosine(e.vector, ?) FROM json_each(?) j JOIN embedding_{number:d} e ON e.row_id = j.value",
+        (np.ascontiguousarray(query, dtype="<f4").tobytes(), _json_list(row_ids)),
+    )
+    return [(row_id, cosine) for row_id, cosine in found if cosine is not None]
+
+
+def document_frequency(con: apsw.Connection, token: str) -> int:
+    """In how many rows the token stands; costs a pass over its postings (about 20 ns each)."""
+    return con.execute("SELECT doc FROM index_vocabulary WHERE term = ?", (token,)).get or 0
+
+
+def postings(con: apsw.Connection, expression: str) -> NDArray[np.int64]:
+    """Ids of the rows that match an FTS5 expression, ascending."""
+    found: str = con.execute("SELECT coalesce(group_concat(rowid), '') FROM index_text WHERE index_text MATCH ?", (expression,)).get
+    return np.fromstring(found, dtype=np.int64, sep=",")
+
+
+def sign_code(vector: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """The signs of a vector's components, packed, padded with zeros to whole 64-bit words; shape (8 * ceil(dims / 64),)."""
+    code = np.zeros(code_bytes(vector.shape[0]), dtype=np.uint8)
+    packed = np.packbits(vector > 0, bitorder="little")
+    code[: packed.shape[0]] = packed
+    return code
+
+
+def code_bytes(dims: int) -> int:
+    """Bytes of one sign code."""
+    return (dims + 63) // 64 * 8
+
+
+def code_record_size(dims: int) -> int:
+    """Bytes of one code in a block: a byte that says whether there is one, and the code."""
+    return 1 + code_bytes(dims)
+
+
+def _flags(visibility: RowVisibility, *, is_fact: bool) -> int:
+    pairs = (
+        (visibility.latest, LATEST),
+        (visibility.cold, COLD),
+        (visibility.struck, STRUCK),
+        (visibility.asserted, ASSERTED),
+        (is_fact, IS_FACT),
+    )
+    return PRESENT | sum(bit for on, bit in pairs if on)
+
+
+def _publish(con: apsw.Connection, row_id: int) -> None:
+    """Copy a row's visibility into its block."""
+    row = con.execute("SELECT valid_at, valid_to, recorded_at, tokens, flags FROM index_row WHERE id = ?", (row_id,)).get
+    valid_at, valid_to, recorded_at, words, flags = row
+    record = RECORD.pack(valid_at, OPEN_END if valid_to is None else valid_to, recorded_at, min(words, 65_535), flags)
+    _write_record(con, "index_block", _ROWS_LAYER, row_id, record)
+
+
+def _write_record(con: apsw.Connection, table: str, layer: int, row_id: int, record: bytes) -> None:
+    """Put a record into its place in its block, in place, and note that the block changed."""
+    block, position = divmod(row_id, BLOCK)
+    con.execute(f"INSERT OR IGNORE INTO {table} (id, rows) VALUES (?, zeroblob(?))", (block, BLOCK * len(record)))
+    blob = con.blob_open("main", table, "rows", block, True)
+    try:
+        blob.seek(position * len(record))
+        blob.write(record)
+    finally:
+        blob.close()
+    con.execute(
+        "INSERT INTO index_change (layer, block, change) VALUES (?1, ?2, (SELECT coalesce(max(change), 0) + 1 FROM index_change WHERE layer = ?1)) "
+        "ON CONFLICT (layer, block) DO UPDATE SET change = excluded.change",
+        (layer, block),
+    )
+
+
+def _register(con: apsw.Connection, model: ModelIdentity) -> int:
+    """The model's number, with its tables made when it is new to the file."""
+    number = model_number(con, model)
+    if number is not None:
+        return number
+    con.execute("INSERT INTO embedding_model (model_id, revision, dims) VALUES (?, ?, ?)", (model.model_id, model.revision, model.dims))
+    number = con.last_insert_rowid()
+    con.execute(f"CREATE TABLE embedding_{number:d} (row_id INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
+    con.execute(f"CREATE TABLE code_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
+    return number
+
+
+def _json_list(numbers: Sequence[int]) -> str:
+    return f"[{','.join(str(int(number)) for number in numbers)}]"
+
+
+def models(con: apsw.Connection) -> Iterator[ModelIdentity]:
+    """The models whose vectors the file holds."""
+    for model_id, revision, dims in con.execute("SELECT model_id, revision, dims FROM embedding_model ORDER BY id"):
+        yield ModelIdentity(model_id=model_id, revision=revision, dims=dims)
