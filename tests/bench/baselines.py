@@ -111,7 +111,7 @@ def baselines(embedder: Embedder | None) -> list[FullText | Summed]:
 
 
 def _best(corpus: Corpus, scores: Scores, k: int, floor: float = -np.inf) -> list[Found]:
-    newest_first = np.lexsort((-np.arange(len(scores)), -scores))[:k]
+    newest_first: list[int] = np.lexsort((-np.arange(len(scores)), -scores))[:k].tolist()
     return [Found(turn=corpus.turns[row].id, text=corpus.turns[row].text) for row in newest_first if scores[row] > floor]
 
 

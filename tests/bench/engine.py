@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def scratch_memory() -> Iterator[Memory]:
+def scratch_memory() -> Generator[Memory]:
     """A memory in a folder of its own that is gone afterwards."""
     root = Path(mkdtemp(prefix="lean-memory-bench-"))
     try:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -39,7 +39,7 @@ def first_answer_command(root: Path, namespace: str) -> list[str]:
 
 
 @contextmanager
-def running_writer(root: Path, namespace: str) -> Iterator[dict[str, Any]]:
+def running_writer(root: Path, namespace: str) -> Generator[dict[str, Any]]:
     """A process that adds to the namespace all the while; afterwards the dict says how many it `added`."""
     said: dict[str, Any] = {}
     child = subprocess.Popen(

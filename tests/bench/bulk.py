@@ -1,0 +1,5 @@
+"""placeholder until the store lands"""
+
+from __future__ import annotations
+
+NAMESPACE = "filled"
