@@ -73,7 +73,6 @@ def _search(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="QUESTION", help="the question, in your own words")
     parser.add_argument("-k", "--k", type=_positive, metavar="N", help="how many answers at most (default: 5)")
     _when(parser)
-    parser.add_argument("--known-at", metavar="WHEN", help="answer with what the memory knew at that moment")
     parser.add_argument("--verbose", action="store_true", help="show every score and the source sentence")
 
 
@@ -87,6 +86,7 @@ def _facts(parser: argparse.ArgumentParser) -> None:
 
 def _when(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as-of", metavar="WHEN", help=f"answer with what held at that moment: {_MOMENT}")
+    parser.add_argument("--known-at", metavar="WHEN", help="answer with what the memory knew at that moment")
     parser.add_argument("--history", action="store_true", help="include what no longer holds")
     parser.add_argument("--include-cold", action="store_true", help="include facts put away as unimportant")
 

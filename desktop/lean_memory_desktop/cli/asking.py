@@ -53,21 +53,22 @@ def search(options: Options) -> int:
 def facts(options: Options) -> int:
     """List facts."""
     zone = zone_of(options)
-    as_of = read_moment(options.as_of, "--as-of", zone)
+    as_of, known_at = read_moment(options.as_of, "--as-of", zone), read_moment(options.known_at, "--known-at", zone)
     with open_memory(options) as memory:
         found = memory.facts(
             options.namespace,
             subject=options.subject,
             predicate=options.predicate,
             as_of=as_of,
+            known_at=known_at,
             include_history=options.history,
             include_cold=options.include_cold,
             limit=options.limit,
         )
     if options.json:
-        write_json({"namespace": options.namespace, "as_of": as_of, "facts": [fact_form(fact) for fact in found]})
+        write_json({"namespace": options.namespace, "as_of": as_of, "known_at": known_at, "facts": [fact_form(fact) for fact in found]})
     elif not found:
-        say(f"No facts in {options.namespace!r}" + (" match." if options.subject or options.predicate or options.as_of else "."))
+        say(f"No facts in {options.namespace!r}" + (" match." if options.subject or options.predicate or options.as_of or options.known_at else "."))
     else:
         show_facts(found, zone, verbose=options.verbose)
     return Exit.FINE

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Writes requirements/*.txt anew: every package with its hashes and no address, one file per operating system and purpose.
+# Run it after a change of dependencies in pyproject.toml, with `uv` on the PATH.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+lock() { # lock NAME PLATFORM [arguments for uv]
+    local name=$1 platform=$2
+    shift 2
+    uv pip compile --quiet --upgrade --python-version 3.11 --python-platform "$platform" --only-binary :all: \
+        --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-build-options \
+        "$@" --output-file "requirements/$name.txt"
+    echo "requirements/$name.txt"
+}
+
+for os in linux macos windows; do
+    lock "$os" "$os" pyproject.toml
+    lock "$os-test" "$os" pyproject.toml --group test --group build
+done
+lock tools linux --group tools
