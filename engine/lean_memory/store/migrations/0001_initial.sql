@@ -1,6 +1,7 @@
 -- The first schema. Times are epoch milliseconds; `end` and `valid_to` are exclusive; NULL ends are open.
 
-CREATE TABLE setting (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- namespace (the exact name), salt (of the tombstones), last_recorded_at; cleared and unpurged while they are so.
+CREATE TABLE setting (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE episode (
     id          INTEGER PRIMARY KEY,
@@ -22,7 +23,7 @@ CREATE TABLE passage (
     span_end   INTEGER NOT NULL,
     row_id     INTEGER NOT NULL
 );
-CREATE INDEX passage_episode ON passage (episode_id);
+CREATE INDEX passage_episode ON passage (episode_id, span_start);
 
 CREATE TABLE entity (
     id       INTEGER PRIMARY KEY,
@@ -51,6 +52,7 @@ CREATE TABLE fact (
     polarity       TEXT    NOT NULL,
     modality       TEXT    NOT NULL,
     record_kind    TEXT    NOT NULL,
+    functional     INTEGER NOT NULL,
     additive       INTEGER NOT NULL,
     asserted_at    INTEGER NOT NULL,
     asserted_until INTEGER,
@@ -82,7 +84,7 @@ CREATE INDEX fact_episode ON fact (episode_id);
 CREATE INDEX fact_successor ON fact (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX fact_object ON fact (object_id) WHERE object_id IS NOT NULL;
 
--- How a fact stood from recorded_at up to, not including, retired_at.
+-- How a fact stood from recorded_at up to, not including, retired_at; closed_at is what fact.retired_at was then.
 CREATE TABLE fact_version (
     fact_id       INTEGER NOT NULL REFERENCES fact (id),
     recorded_at   INTEGER NOT NULL,
@@ -94,6 +96,7 @@ CREATE TABLE fact_version (
     superseded_by INTEGER,
     end_reason    TEXT,
     tier          TEXT NOT NULL,
+    closed_at     INTEGER,
     PRIMARY KEY (fact_id, recorded_at)
 ) WITHOUT ROWID;
 

@@ -1,0 +1,32 @@
+"""Entities: one row for each name and type, made when first named."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import apsw
+
+from lean_memory.domain import name_key
+
+
+def entity_row(con: apsw.Connection, name: str, type_: str) -> int:
+    """The row of the entity called `name`, made if there is none; one of another type under the same name is the same entity."""
+    key = name_key(name)
+    found = cast("tuple[int] | None", con.execute("SELECT id FROM entity WHERE name_key = ? ORDER BY id LIMIT 1", (key,)).fetchone())
+    if found is not None:
+        return found[0]
+    con.execute("INSERT INTO entity (name, name_key, type) VALUES (?, ?, ?)", (" ".join(name.split()), key, type_))
+    return con.last_insert_rowid()
+
+
+def same_entities(con: apsw.Connection, key: str) -> list[int]:
+    """The rows of every entity that `key` names, together with those that a person has declared to be the same."""
+    rows = con.execute(
+        """
+        WITH named AS (SELECT id FROM entity WHERE name_key = ?),
+             heads AS (SELECT coalesce(a.entity_id, n.id) AS id FROM named n LEFT JOIN entity_alias a ON a.alias_id = n.id)
+        SELECT id FROM heads UNION SELECT id FROM named UNION SELECT alias_id FROM entity_alias WHERE entity_id IN (SELECT id FROM heads)
+        """,
+        (key,),
+    )
+    return [row[0] for row in cast("list[tuple[int]]", rows.fetchall())]

@@ -1,0 +1,147 @@
+"""Making a file, and bringing one of an older version up to date."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import apsw
+
+from lean_memory.errors import DamagedFileError, StorageError
+from lean_memory.store.connection import APPLICATION_ID, immediate, open_connection, pragma_int, roll_back, run_script
+from lean_memory.store.namespaces import prepare_root
+
+_ORPHAN_AFTER_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """What leads from version `version - 1` to `version`."""
+
+    version: int
+    script: str
+
+
+def builtin_migrations() -> tuple[Migration, ...]:
+    """The migrations that this version of the program knows, oldest first; a file's name begins with its number."""
+    folder = resources.files("lean_memory.store") / "migrations"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".sql")), key=lambda f: f.name)
+    return tuple(Migration(version=int(f.name[:4]), script=f.read_text(encoding="utf-8")) for f in files)
+
+
+def create_file(path: Path, name: str, migrations: Sequence[Migration]) -> None:
+    """Make the file of a namespace, whole or not at all; when another process was first, its file stays.
+
+    The file is built under a name of its own and then linked to `path`, so nobody ever sees half of it.
+    """
+    prepare_root(path.parent)
+    _set_orphan_aside(path.with_name(path.name + "-wal"))
+    draft = path.with_name(f"{path.name}.new-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        _build(draft, name, migrations)
+        _put_in_place(draft, path)
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            draft.with_name(draft.name + end).unlink(missing_ok=True)
+
+
+def migrate(con: apsw.Connection, path: Path, migrations: Sequence[Migration]) -> None:
+    """Bring the file to the newest version known: one transaction for each step, after a backup of what is there.
+
+    A crash at any point leaves the file in the old or in the new version. Of several processes, one migrates.
+    """
+    for step in migrations:
+        if pragma_int(con, "user_version") < step.version:
+            with _foreign_keys_off(con), immediate(con):
+                # Another process may have been here while this one waited for the lock.
+                if pragma_int(con, "user_version") == step.version - 1:
+                    _back_up(path, step.version - 1)
+                    _take(con, step)
+
+
+def _take(con: apsw.Connection, step: Migration) -> None:
+    run_script(con, step.script)
+    if con.execute("PRAGMA foreign_key_check").fetchone() is not None:
+        raise DamagedFileError(f"The file cannot be brought to version {step.version}: some of its rows refer to rows that are not there.")
+    con.execute(f"PRAGMA user_version = {step.version}")
+
+
+@contextmanager
+def _foreign_keys_off(con: apsw.Connection) -> Iterator[None]:
+    """SQLite rebuilds tables safely only with the keys off, and they cannot be switched inside a transaction."""
+    con.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        con.execute("PRAGMA foreign_keys = ON")
+
+
+def _back_up(path: Path, version: int) -> None:
+    """Copy the file beside itself; the caller holds the write lock, so the copy is what the migration starts from."""
+    target = path.with_name(f"{path.name}.backup-v{version}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}")
+    draft = target.with_name(target.name + ".partial")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        with contextlib.closing(apsw.Connection(str(draft))) as copy, contextlib.closing(apsw.Connection(str(path))) as source:
+            with copy.backup("main", source, "main") as backup:
+                backup.step()
+            copy.execute("PRAGMA journal_mode = DELETE")
+        draft.replace(target)
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            draft.with_name(draft.name + end).unlink(missing_ok=True)
+
+
+def _build(draft: Path, name: str, migrations: Sequence[Migration]) -> None:
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    with contextlib.closing(open_connection(draft, busy_timeout_ms=1_000)) as con:
+        con.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        try:
+            con.execute("BEGIN IMMEDIATE")
+            for step in migrations:
+                _take(con, step)
+            settings = {"namespace": name, "salt": secrets.token_bytes(32), "last_recorded_at": 0}
+            con.executemany("INSERT INTO setting (key, value) VALUES (?, ?)", settings.items())
+            con.execute("COMMIT")
+        finally:
+            roll_back(con)
+        con.execute("PRAGMA journal_mode = WAL")
+
+
+def _put_in_place(draft: Path, path: Path) -> None:
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:
+        # A file system without hard links: renaming is the next best, and fails on Windows where the name is taken.
+        if not path.exists():
+            draft.rename(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive power loss, where folders can be synced."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _set_orphan_aside(wal: Path) -> None:
+    """A log left by a file that somebody removed by hand would be played into the new one."""
+    if wal.with_name(wal.name.removesuffix("-wal")).exists():
+        return
+    with contextlib.suppress(FileNotFoundError):
+        if time.time() - wal.stat().st_mtime < _ORPHAN_AFTER_SECONDS:
+            raise StorageError(f"{wal} was left behind by a file that was removed just now. Nothing was changed; try again in a minute.")
+        wal.rename(wal.with_name(f"{wal.name}.orphan-{secrets.token_hex(2)}"))

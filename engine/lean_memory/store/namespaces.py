@@ -1,0 +1,194 @@
+"""Which file holds which namespace, and what lies in the data root."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from lean_memory.errors import ForeignFileError, InvalidNamespaceError, StorageError
+from lean_memory.store.connection import APPLICATION_ID, errors_translated
+
+SUFFIX = ".memory.db"
+COMPANIONS = ("-wal", "-shm", "-journal")
+"""What SQLite may put beside a file while it is open."""
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))],
+)
+_LONGEST_STEM = 120
+_KEPT_OF_LONG = 60
+_HEADER_BYTES = 100
+_MAGIC = b"SQLite format 3\x00"
+
+
+class FileKind(Enum):
+    """What a path in the data root is to us."""
+
+    MISSING = auto()
+    OURS = auto()
+    FOREIGN = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceFile:
+    """A namespace that has a file."""
+
+    name: str
+    path: Path
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherFile:
+    """A database in the data root that is not a namespace of ours, with the reason in words; it is never written."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What the data root holds, by name."""
+
+    namespaces: tuple[NamespaceFile, ...] = ()
+    others: tuple[OtherFile, ...] = ()
+
+
+def file_name(name: str) -> str:
+    """The file of a namespace: different for every name, also where case, Unicode form or device names are not told apart.
+
+    Lower-case ASCII letters, digits, `-` and `_` stay; every other byte of the UTF-8 form becomes `=` and two hex digits. Device names
+    and long names become their beginning, `==` (which no escape gives) and a hash.
+    """
+    stem = "".join(c if c in _PLAIN else "".join(f"={byte:02x}" for byte in c.encode()) for c in checked_name(name))
+    if stem in _RESERVED or len(stem) > _LONGEST_STEM:
+        stem = f"{stem[:_KEPT_OF_LONG]}=={hashlib.sha256(name.encode()).hexdigest()[:40]}"
+    return stem + SUFFIX
+
+
+def checked_name(name: str) -> str:
+    """The name itself, or an error that says why it cannot be one."""
+    if not name:
+        raise InvalidNamespaceError("A namespace needs a name; an empty one was given. Nothing was written.")
+    if "\0" in name:
+        raise InvalidNamespaceError("A namespace name cannot hold the NUL character. Nothing was written.")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidNamespaceError("The namespace name is not valid Unicode (it holds half a surrogate pair). Nothing was written.") from error
+    return name
+
+
+def namespace_path(root: Path, name: str) -> Path:
+    """Where the file of a namespace is, or would be."""
+    return root / file_name(name)
+
+
+def kind_of(path: Path) -> FileKind:
+    """What is at `path`, by its header alone. Nothing is opened for writing.
+
+    The file is read through SQLite's own file layer: closing any other handle would drop the locks that connections
+    of this process hold on it.
+    """
+    if not path.exists():
+        return FileKind.MISSING
+    if not path.is_file() or path.stat().st_size < _HEADER_BYTES:
+        return FileKind.FOREIGN
+    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        header = file.xRead(_HEADER_BYTES, 0)
+    finally:
+        file.xClose()
+    ours = header.startswith(_MAGIC) and int.from_bytes(header[68:72], "big") == APPLICATION_ID
+    return FileKind.OURS if ours else FileKind.FOREIGN
+
+
+def refuse_foreign(path: Path) -> None:
+    """Raise if something that is not ours lies where the file of a namespace would be."""
+    if kind_of(path) is FileKind.FOREIGN:
+        raise ForeignFileError(
+            f"{path} was not made by Lean Memory, so it was not touched. Move it away or choose another namespace or data root."
+        )
+
+
+def prepare_root(root: Path) -> None:
+    """Make the data root, for its owner's eyes only; a folder that is still empty is made private too."""
+    with errors_translated(root):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.name == "posix" and root.stat().st_uid == os.geteuid() and not any(root.iterdir()):
+            root.chmod(0o700)
+
+
+def make_private(path: Path) -> None:
+    """Take the file away from everybody but its owner, where we are the owner; files that SQLite adds later follow its mode."""
+    for file in (path, *(path.with_name(path.name + end) for end in COMPANIONS)):
+        with contextlib.suppress(OSError):
+            if file.stat().st_mode & 0o077:
+                file.chmod(0o600)
+
+
+def size_on_disk(path: Path) -> int:
+    """Bytes of the file and of what SQLite keeps beside it."""
+    total = 0
+    for file in (path, *(path.with_name(path.name + end) for end in COMPANIONS)):
+        with contextlib.suppress(FileNotFoundError):
+            total += file.stat().st_size
+    return total
+
+
+def list_namespaces(root: Path) -> Listing:
+    """Every namespace in the data root by its exact name, and every other database that lies there."""
+    found: list[NamespaceFile] = []
+    others: list[OtherFile] = []
+    if not root.is_dir():
+        return Listing()
+    for path in sorted(root.glob("*.db")):
+        entry = _entry(path)
+        if isinstance(entry, NamespaceFile):
+            found.append(entry)
+        elif entry is not None:
+            others.append(entry)
+    return Listing(namespaces=tuple(sorted(found, key=lambda n: n.name)), others=tuple(others))
+
+
+def _entry(path: Path) -> NamespaceFile | OtherFile | None:
+    """What to say of a file; nothing of one that was cleared while other programs still had it open."""
+    try:
+        if kind_of(path) is not FileKind.OURS:
+            return OtherFile(path=path, reason="It was not made by Lean Memory.")
+        with errors_translated(path):
+            name, cleared = _identity(path)
+    except StorageError as error:
+        return OtherFile(path=path, reason=str(error))
+    except FileNotFoundError:
+        return None
+    if cleared:
+        return None
+    if file_name(name) != path.name:
+        return OtherFile(path=path, reason=f"It holds the namespace “{name}”, whose file would be {file_name(name)}; it was moved or copied here.")
+    return NamespaceFile(name=name, path=path, bytes=size_on_disk(path))
+
+
+def _identity(path: Path) -> tuple[str, bool]:
+    # Opened for writing, though nothing is written: a read-only connection would leave its -wal and -shm behind.
+    con = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        con.set_busy_timeout(2_000)
+        return stored_identity(con)
+    finally:
+        con.close()
+
+
+def stored_identity(con: apsw.Connection) -> tuple[str, bool]:
+    """The exact name stored in a file, and whether the file has been cleared."""
+    rows = cast("list[tuple[str, str | int]]", con.execute("SELECT key, value FROM setting WHERE key IN ('namespace', 'cleared')").fetchall())
+    settings = dict(rows)
+    return str(settings["namespace"]), "cleared" in settings
