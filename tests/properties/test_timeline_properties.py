@@ -1,0 +1,103 @@
+"""Whatever order statements arrive in, the timeline they add up to is one, and the past stays as it was answered."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.embedding import WordEmbedder
+from support.moments import day, ms
+
+from lean_memory import Fact, Memory
+
+EMPLOYERS = ("Acme", "Globex", "Initech")
+SENTENCES = (
+    *(f"I work at {e}." for e in EMPLOYERS),
+    *(f"I no longer work at {e}." for e in EMPLOYERS),
+    *(f"I used to work at {e}." for e in EMPLOYERS),
+    *(f"I am allergic to {a}." for a in ("soy", "latex")),
+    "I'm not allergic to soy anymore.",
+    "I live in Porto.",
+    "I live in Braga.",
+)
+Told = tuple[int, str]
+
+histories = st.lists(st.integers(1, 300), min_size=1, max_size=7, unique=True).flatmap(
+    lambda days: st.tuples(*(st.tuples(st.just(d), st.sampled_from(SENTENCES)) for d in days))
+)
+
+
+def tell(memory: Memory, told: Sequence[Told]) -> None:
+    for when, sentence in told:
+        memory.add("ana", sentence, t_ref=day(when))
+
+
+def timeline(memory: Memory) -> list[tuple[str, str, str, str, int, int | None, bool]]:
+    return sorted(
+        (f.predicate, f.object.casefold(), f.polarity.value, f.modality.value, f.valid_at, f.valid_to, f.is_latest)
+        for f in memory.facts("ana", include_history=True)
+        if f.valid_to is None or f.valid_to > f.valid_at
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories, st.randoms(use_true_random=False))
+def test_any_order_of_arrival_gives_the_same_timeline(told: tuple[Told, ...], random: object) -> None:
+    shuffled = list(told)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as other:
+        with Memory(root=root, embedder=WordEmbedder()) as one, Memory(root=other, embedder=WordEmbedder()) as two:
+            tell(one, sorted(told))
+            tell(two, shuffled)
+            assert timeline(one) == timeline(two)
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories)
+def test_intervals_of_a_functional_slot_never_overlap_or_invert(told: tuple[Told, ...]) -> None:
+    with tempfile.TemporaryDirectory() as root, Memory(root=root, embedder=WordEmbedder()) as memory:
+        tell(memory, told)
+        slots: dict[tuple[str, str], list[Fact]] = defaultdict(list)
+        for fact in memory.facts("ana", include_history=True):
+            assert fact.valid_to is None or fact.valid_to >= fact.valid_at
+            if fact.modality == "asserted" and fact.predicate in {"works_at", "lives_in"}:
+                slots[fact.subject, fact.predicate].append(fact)
+        for facts in slots.values():
+            facts.sort(key=lambda f: f.valid_at)
+            for before, after in pairwise(facts):
+                assert before.valid_to is not None
+                assert before.valid_to <= after.valid_at
+        assert memory.check("ana") == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(histories, st.integers(0, 6))
+def test_what_was_answered_about_the_past_never_changes(told: tuple[Told, ...], cut: int) -> None:
+    with tempfile.TemporaryDirectory() as root, Memory(root=root, embedder=WordEmbedder()) as memory:
+        tell(memory, told[:cut])
+        known_at = time.time_ns() // 1_000_000
+        moments = [ms(day(d)) for d in (0, 50, 150, 301)]
+        before = [answers(memory, moment, known_at) for moment in moments]
+        tell(memory, told[cut:])
+        assert [answers(memory, moment, known_at) for moment in moments] == before
+
+
+def answers(memory: Memory, as_of: int, known_at: int) -> list[object]:
+    known = memory.facts("ana", as_of=as_of, known_at=known_at, include_history=True)
+    found = memory.search("ana", "where does the user work", as_of=as_of, known_at=known_at)
+    as_listed = [(f.id, f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.retired_at) for f in known]
+    return [*as_listed, *((h.fact.id, h.fact.valid_at, h.fact.valid_to) for h in found)]
+
+
+def test_a_thousand_identical_searches_change_no_ranking(memory: Memory) -> None:
+    for number in range(30):
+        memory.add("ana", f"I like dish number {number} with rice and lemon.", t_ref=day(number + 1))
+    first = memory.search("ana", "which dish with rice", k=10)
+    for _ in range(1000):
+        again = memory.search("ana", "which dish with rice", k=10)
+    assert [(h.fact.id, h.dense_rank, h.sparse_rank) for h in again] == [(h.fact.id, h.dense_rank, h.sparse_rank) for h in first]

@@ -1,0 +1,1 @@
+"""Doubles for models and the clock, and small things many tests need."""
