@@ -68,7 +68,10 @@ def facts(options: Options) -> int:
     if options.json:
         write_json({"namespace": options.namespace, "as_of": as_of, "known_at": known_at, "facts": [fact_form(fact) for fact in found]})
     elif not found:
-        say(f"No facts in {options.namespace!r}" + (" match." if options.subject or options.predicate or options.as_of or options.known_at else "."))
+        say(
+            f"No facts in {options.namespace!r}"
+            + (" match." if options.subject or options.predicate or options.as_of or options.known_at else ".")
+        )
     else:
         show_facts(found, zone, verbose=options.verbose)
     return Exit.FINE

@@ -4,23 +4,53 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lean_memory_desktop.cli.console import say, write_json
+from lean_memory_desktop.cli.console import say, table, write_json
+from lean_memory_desktop.cli.json_form import status_form
 from lean_memory_desktop.cli.opening import data_root, open_memory
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
-    pass
+    from lean_memory.domain import NamespaceStatus
 
 
 def namespaces(options: Options) -> int:
-    """List the namespaces."""
+    """List the namespaces by their exact names."""
     with open_memory(options) as memory:
         names = memory.namespaces()
     if options.json:
         write_json({"root": str(data_root(options)), "namespaces": names})
-    elif names:
+    else:
         for name in names:
             say(name)
-    else:
-        say(f"There are no namespaces in {data_root(options)} yet; the first `lean-memory add` makes one.")
+        if not names:
+            _say_empty(options)
     return Exit.FINE
+
+
+def status(options: Options) -> int:
+    """Counts and sizes of one namespace, or of all when none is named."""
+    with open_memory(options) as memory:
+        found = memory.status(options.namespace if "namespace" in vars(options) else None)
+    if options.json:
+        write_json({"root": str(data_root(options)), "namespaces": [status_form(entry) for entry in found]})
+        return Exit.FINE
+    say(f"Data folder: {data_root(options)}")
+    if found:
+        table(["namespace", "facts", "current", "messages", "unfinished", "entities", "size", "note"], [_row(entry) for entry in found])
+    else:
+        _say_empty(options)
+    return Exit.FINE
+
+
+def _row(entry: NamespaceStatus) -> list[str]:
+    counts = (entry.facts, entry.latest, entry.episodes, entry.unfinished, entry.entities)
+    notes = [*(() if entry.writable else ("read only",)), *entry.problems]
+    return [entry.name, *(str(count) for count in counts), _size(entry.bytes), "; ".join(notes)]
+
+
+def _size(count: int) -> str:
+    return f"{count / 1_000_000:.1f} MB" if count >= 1_000_000 else f"{count / 1000:.0f} kB"
+
+
+def _say_empty(options: Options) -> None:
+    say(f"There are no namespaces in {data_root(options)} yet; the first `lean-memory add` makes one.")

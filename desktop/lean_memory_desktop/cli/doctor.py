@@ -1,0 +1,143 @@
+"""`lean-memory doctor`: looks at the data folder and at every file in it, changes nothing, and says what to do about what it finds."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lean_memory.errors import LeanMemoryError
+from lean_memory_desktop.cli.console import say, say_indented, write_json
+from lean_memory_desktop.cli.opening import data_root, open_memory
+from lean_memory_desktop.cli.options import Exit, Options
+
+if TYPE_CHECKING:
+    from lean_memory import Memory
+
+_ENOUGH_SPACE = 100_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing looked at: whether it is as it should be, and if not, what to do."""
+
+    subject: str
+    sound: bool
+    sentence: str
+    remedy: str = ""
+
+
+def doctor(options: Options) -> int:
+    """Report every finding; 1 when one of them is not sound."""
+    root = data_root(options)
+    findings = [*_folder(root), *_contents(options)]
+    sound = all(finding.sound for finding in findings)
+    if options.json:
+        write_json({"root": str(root), "sound": sound, "findings": [_form(finding) for finding in findings]})
+    else:
+        _show(findings)
+        say("Everything is sound." if sound else "Something needs attention; what to do stands under each line marked !!.")
+    return Exit.FINE if sound else Exit.FAILED
+
+
+def _folder(root: Path) -> Iterator[Finding]:
+    if not root.exists():
+        yield Finding(subject="folder", sound=True, sentence=f"The data folder {root} does not exist yet; the first add makes it.")
+        return
+    if not root.is_dir():
+        yield Finding(
+            subject="folder", sound=False, sentence=f"{root} is not a folder.", remedy="Choose another with --root or LM_DATA_ROOT."
+        )
+        return
+    writable = os.access(root, os.R_OK | os.W_OK | os.X_OK)
+    yield Finding(
+        subject="folder",
+        sound=writable,
+        sentence=f"The data folder {root} can{'' if writable else 'not'} be read and written.",
+        remedy="" if writable else "Make the folder yours, or choose another with --root or LM_DATA_ROOT.",
+    )
+    yield from _permissions(root)
+    free = shutil.disk_usage(root).free
+    yield Finding(
+        subject="space",
+        sound=free >= _ENOUGH_SPACE,
+        sentence=f"The disk has {free / 1_000_000:,.0f} MB free.",
+        remedy="" if free >= _ENOUGH_SPACE else "Free some space: a full disk refuses what you tell it.",
+    )
+
+
+def _permissions(root: Path) -> Iterator[Finding]:
+    if os.name == "nt":
+        return
+    open_paths = [path for path in (root, *sorted(root.glob("*.memory.db*"))) if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    for path in open_paths:
+        yield Finding(
+            subject="permissions",
+            sound=False,
+            sentence=f"Other people on this computer may open {path}.",
+            remedy=f"chmod {700 if path.is_dir() else 600} '{path}'",
+        )
+    if not open_paths:
+        yield Finding(subject="permissions", sound=True, sentence="Only you may open the data folder and its files.")
+
+
+def _contents(options: Options) -> Iterator[Finding]:
+    try:
+        with open_memory(options) as memory:
+            yield Finding(subject="engine", sound=True, sentence="SQLite, its vector extension and the built-in model are there.")
+            for name in memory.namespaces():
+                yield from _namespace(memory, name)
+    except LeanMemoryError as error:
+        yield Finding(
+            subject="engine",
+            sound=False,
+            sentence=str(error),
+            remedy="Reinstall Lean Memory: pip install --force-reinstall lean-memory-desktop",
+        )
+
+
+def _namespace(memory: Memory, name: str) -> Iterator[Finding]:
+    subject = f"namespace {name}"
+    try:
+        (status,) = memory.status(name)
+        problems = [*status.problems, *memory.check(name)]
+    except LeanMemoryError as error:
+        yield Finding(
+            subject=subject, sound=False, sentence=str(error), remedy="Put a backup of the file in its place; nothing was changed."
+        )
+        return
+    for problem in problems:
+        yield Finding(
+            subject=subject, sound=False, sentence=problem, remedy=f"Keep a copy of {status.path}, and put a backup in its place."
+        )
+    if not status.writable:
+        yield Finding(
+            subject=subject,
+            sound=False,
+            sentence=f"{name!r} was written by a newer Lean Memory and can only be read.",
+            remedy="Update Lean Memory.",
+        )
+    if status.unfinished:
+        yield Finding(
+            subject=subject,
+            sound=False,
+            sentence=f"{status.unfinished} messages in {name!r} are stored and not yet understood.",
+            remedy=f"lean-memory add -n '{name}' finishes them with the next sentence you add.",
+        )
+    if not problems and status.writable and not status.unfinished:
+        yield Finding(subject=subject, sound=True, sentence=f"{name!r} is sound: {status.facts} facts from {status.episodes} messages.")
+
+
+def _show(findings: list[Finding]) -> None:
+    for finding in findings:
+        say(f"{'ok' if finding.sound else '!!'}  {finding.sentence}")
+        if finding.remedy:
+            say_indented(f"  -> {finding.remedy}")
+
+
+def _form(finding: Finding) -> dict[str, object]:
+    return {"subject": finding.subject, "sound": finding.sound, "sentence": finding.sentence, "remedy": finding.remedy}
