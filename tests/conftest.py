@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.embedding import WordEmbedder
 
 from lean_memory import Memory
+from support.embedding import WordEmbedder
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.embedding import WordEmbedder
 
 from lean_memory import Memory
+from support.embedding import WordEmbedder
 
 STAGES = ("before-first", "between", "inside-second")
 ROUNDS = 20

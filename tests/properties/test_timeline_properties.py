@@ -10,10 +10,10 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.embedding import WordEmbedder
-from support.moments import day, ms
 
 from lean_memory import Fact, Memory
+from support.embedding import WordEmbedder
+from support.moments import day, ms
 
 EMPLOYERS = ("Acme", "Globex", "Initech")
 SENTENCES = (
