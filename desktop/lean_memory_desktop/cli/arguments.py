@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any, Protocol
 
 from lean_memory_desktop.cli.options import DEFAULT_NAMESPACE, Options
 
@@ -48,7 +49,13 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command(commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, about: str) -> argparse.ArgumentParser:
+class _Commands(Protocol):
+    """What `ArgumentParser.add_subparsers` gives; argparse keeps the class private."""
+
+    def add_parser(self, name: str, **keywords: Any) -> argparse.ArgumentParser: ...
+
+
+def _command(commands: _Commands, name: str, about: str) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".", argument_default=argparse.SUPPRESS)
     _common(parser)
     return parser
