@@ -77,7 +77,7 @@ def read_timelines(data: Path) -> Timelines:
     entries = [json.loads(line) for line in lines if line]
     return Timelines(
         statements=[each for entry in entries for each in _statements(entry)],
-        probes=[each for entry in entries for each in _probes(entry)],
+        probes=[each for entry in entries for each in read_probes(entry)],
     )
 
 
@@ -164,7 +164,7 @@ def _statements(entry: Mapping[str, Any]) -> Iterator[Statement]:
         yield Statement(timeline=entry["id"], text=each["text"], said_at=read_iso(each["t_ref"]), value=each.get("value"))
 
 
-def _probes(entry: Mapping[str, Any]) -> Iterator[Probe]:
+def read_probes(entry: Mapping[str, Any]) -> Iterator[Probe]:
     spans = sorted((read_iso(each["start"]), read_iso(each["end"]), each["value"]) for each in entry["intervals"])
 
     def probe(at: int, kind: str, value: str | None = None) -> Probe:

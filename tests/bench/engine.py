@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 import lean_memory
 from bench.values import Corpus, Found, Question
 from lean_memory.domain import EpisodeId, SearchHit
+from lean_memory.models.ports import Embedder
 
 if TYPE_CHECKING:
     from lean_memory import Memory
 
 
 @contextmanager
-def scratch_memory() -> Generator[Memory]:
-    """A memory in a folder of its own that is gone afterwards."""
+def scratch_memory(embedder: Embedder | None = None) -> Generator[Memory]:
+    """A memory in a folder of its own that is gone afterwards; without an `embedder` it has the engine's own."""
     root = Path(mkdtemp(prefix="lean-memory-bench-"))
     try:
-        with lean_memory.Memory(root=root) as memory:
+        with lean_memory.Memory(root=root, embedder=embedder) as memory:
             yield memory
     finally:
         shutil.rmtree(root, ignore_errors=True)

@@ -49,7 +49,7 @@ def recall_within(tokens: int) -> Measure:
 
 def current_at(k: int) -> Measure:
     """For an update: a turn that is evidence and not stale stands among the first `k`."""
-    return lambda answer: metrics.any_at(answer.ranked, answer.question.evidence - answer.question.stale, k)
+    return lambda answer: metrics.any_at(answer.ranked, _current(answer), k)
 
 
 def stale_at(k: int) -> Measure:
@@ -72,11 +72,18 @@ MEASURES: dict[str, Measure] = {
     **{f"R within {tokens} tokens": recall_within(tokens) for tokens in TOKEN_BUDGETS},
 }
 
+
+def current_before_stale(answer: Answered) -> float:
+    """For an update: of all its evidence, a current turn stands first."""
+    return metrics.reciprocal_rank([turn for turn in answer.ranked if turn in answer.question.evidence][:1], _current(answer))
+
+
 UPDATE_MEASURES: dict[str, Measure] = {
     "current@1": current_at(1),
     "current@5": current_at(5),
     "stale@5": stale_at(5),
     "clean@5": clean_at(5),
+    "current before stale": current_before_stale,
 }
 
 
@@ -100,3 +107,7 @@ def by_category(answers: Sequence[Answered], measures: dict[str, Measure]) -> di
 def updates(answers: Sequence[Answered]) -> list[Answered]:
     """The answers to questions whose evidence has an older, stale part."""
     return [answer for answer in answers if answer.question.stale]
+
+
+def _current(answer: Answered) -> frozenset[str]:
+    return answer.question.evidence - answer.question.stale

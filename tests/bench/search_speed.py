@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from bench import bulk, consolidation, locomo
+from bench import bulk, locomo
+from bench.coarse import coarse_recall
+from bench.gold import Gold, read_gold
 from bench.metrics import percentile
 from bench.processes import ask_child, running_writer
 from bench.report import Figure, Row, SuiteResult
@@ -22,31 +23,15 @@ OTHER_QUERIES = 100
 WARM_UP = "Which city is the office in?"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gold:
-    """Sentences to plant, and for each question asked the sentence that answers it."""
-
-    texts: Sequence[str]
-    answers: dict[str, str]
-
-
-def read_gold(data: Path) -> Gold:
-    """The current statement behind each single-hop question of FactConsolidation."""
-    corpora = consolidation.read_corpora(data)
-    texts = {turn.id: turn.text for corpus in corpora for turn in corpus.turns}
-    answers = {question.text: texts[max(question.evidence, key=int)] for corpus in corpora for question in corpus.questions}
-    return Gold(texts=list(dict.fromkeys(answers.values())), answers=answers)
-
-
 def run_search(setting: Setting) -> SuiteResult:
     """Rows 8 and 9 where their scales are asked for; every scale's figures with recall, memory and the first search beside them."""
     gold = read_gold(setting.data)
     asked = [*gold.answers, *_other_queries(setting.data)]
     details: dict[str, Any] = {}
     for scale in setting.scales:
-        with bulk.filled_store(setting, scale, gold.texts) as root:
-            said = _ask(root, asked, setting.cache / "queries.json")
-            details[f"{scale:,} facts"] = _figures(said, gold, asked) | bulk.coarse_recall(setting, root, asked)
+        with bulk.filled_store(setting, scale) as filled:
+            said = _ask(filled.root, asked, setting.cache / "queries.json")
+            details[f"{scale:,} facts"] = _figures(said, gold, asked) | coarse_recall(filled, setting.embedder, list(gold.answers))
     return SuiteResult(suite="search", rows=[_row(scale, details[f"{scale:,} facts"]) for scale in setting.scales], details=details)
 
 
@@ -55,11 +40,11 @@ def run_writers(setting: Setting) -> SuiteResult:
     gold = read_gold(setting.data)
     asked = [*gold.answers]
     details: dict[str, Any] = {}
-    with bulk.filled_store(setting, min(setting.scales), gold.texts, own_copy=True) as root:
+    with bulk.filled_store(setting, min(setting.scales), own_copy=True) as filled:
         queries = setting.cache / "queries.json"
-        details["alone"] = _figures(_ask(root, asked, queries), gold, asked)
-        with running_writer(root, bulk.NAMESPACE) as writer:
-            details["while another process adds"] = _figures(_ask(root, asked, queries), gold, asked)
+        details["alone"] = _figures(_ask(filled.root, asked, queries), gold, asked)
+        with running_writer(filled.root, bulk.NAMESPACE) as writer:
+            details["while another process adds"] = _figures(_ask(filled.root, asked, queries), gold, asked)
         details["statements added meanwhile"] = writer["added"]
     names = ("alone", "while another process adds")
     figures = [

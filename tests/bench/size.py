@@ -11,7 +11,6 @@ import lean_memory
 from bench import bulk
 from bench.processes import first_answer_command, seconds_to_first_line
 from bench.report import Figure, Row, SuiteResult
-from bench.search_speed import read_gold
 from bench.sentences import sentences
 from bench.speed import folder_bytes
 from bench.suites import Setting
@@ -32,10 +31,9 @@ def run_size(setting: Setting) -> SuiteResult:
         "one fact, bytes": float(one),
         "bytes per statement added": (_bytes_after(many) - empty) / len(many),
     }
-    gold = read_gold(setting.data)
     for scale in setting.scales:
-        with bulk.filled_store(setting, scale, gold.texts) as root:
-            details[f"bytes per fact at {scale:,} facts"] = folder_bytes(root) / scale
+        with bulk.filled_store(setting, scale) as filled:
+            details[f"bytes per fact at {scale:,} facts"] = folder_bytes(filled.root) / scale
     figures = [Figure(name=name.removesuffix(", bytes"), measured=value / KB, unit="KB") for name, value in details.items()]
     return SuiteResult(suite="size", rows=[Row(number="-", measure="Size", figures=figures)], details=details)
 
@@ -43,10 +41,9 @@ def run_size(setting: Setting) -> SuiteResult:
 def run_coldstart(setting: Setting) -> SuiteResult:
     """Process start to the first answer of a search, over one fact and over each scale."""
     details = {"one fact, ms": _cold_start_of_one()}
-    gold = read_gold(setting.data)
     for scale in setting.scales:
-        with bulk.filled_store(setting, scale, gold.texts) as root:
-            details[f"{scale:,} facts, ms"] = _cold_start(root, bulk.NAMESPACE)
+        with bulk.filled_store(setting, scale) as filled:
+            details[f"{scale:,} facts, ms"] = _cold_start(filled.root, bulk.NAMESPACE)
     figures = [Figure(name=name.removesuffix(", ms"), measured=ms, unit="ms", more_is_better=False) for name, ms in details.items()]
     row = Row(number="-", measure=f"Process start to first answer, median of {STARTS}", figures=figures)
     return SuiteResult(suite="coldstart", rows=[row], details=details)

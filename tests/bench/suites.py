@@ -118,7 +118,7 @@ def run_consolidation(setting: Setting) -> SuiteResult:
 
 def consolidation_history(setting: Setting, corpora: Iterable[Corpus]) -> dict[str, float]:
     """The share of changed slots whose older statement is among the first 5 and 10 hits when history is asked for."""
-    with scratch_memory() as memory:
+    with scratch_memory(setting.embedder) as memory:
         answers = retrieval.updates(answer_all(Engine(memory=memory, recipe=setting.recipe, latest_only=False), corpora))
     return retrieval.summary(answers, {"stale@5": stale_at(5), "stale@10": stale_at(10)})
 
@@ -128,11 +128,11 @@ def run_asof(setting: Setting) -> SuiteResult:
     details: dict[str, Any] = {}
     if setting.engine:
         for name, order in asof.ORDERS.items():
-            with scratch_memory() as memory:
+            with scratch_memory(setting.embedder) as memory:
                 told = asof.Told(memory=memory, recipe=setting.recipe)
                 told.tell(order(timelines.statements))
                 details[name] = asof.measure(told, timelines.probes)
-        with scratch_memory() as memory:
+        with scratch_memory(setting.embedder) as memory:
             details["known at"] = asof.measure_known_at(asof.Told(memory=memory, recipe=setting.recipe), timelines)
     worst = {measure: min((details[name][measure] for name in asof.ORDERS), default=None) for measure in ASOF_SHOWN} if details else {}
     figures = [Figure(name="value@1, worst order", measured=worst.get("value@1"), floor=0.455, must=0.99, goal=0.998)]
@@ -157,7 +157,7 @@ def run_pairs(setting: Setting, propose: pairs.Proposer | None = None) -> SuiteR
     if offered:
         details["offered"] = offered
     if setting.engine:
-        with scratch_memory() as memory:
+        with scratch_memory(setting.embedder) as memory:
             details["retired"] = pairs.retired(memory, sentences)
         figure = Figure(name="share", measured=details["retired"]["other_subject"], must=0.001, goal=0.0, more_is_better=False)
         rows.append(Row(number="7", measure="A statement about another subject supersedes", figures=[figure]))
@@ -183,7 +183,7 @@ def _answers(setting: Setting, corpora: Corpora) -> Answers:
     simple = {system.name: answer_all(system, corpora()) for system in _baselines(setting)}
     if not setting.engine:
         return Answers(engine=None, baselines=simple)
-    with scratch_memory() as memory:
+    with scratch_memory(setting.embedder) as memory:
         return Answers(engine=answer_all(Engine(memory=memory, recipe=setting.recipe), corpora()), baselines=simple)
 
 

@@ -7,7 +7,7 @@ from math import log2
 import pytest
 
 from bench import metrics
-from bench.asof import ORDERS, Statement
+from bench.asof import ORDERS, YEAR, Statement, read_probes
 from bench.baselines import FullText
 from bench.consolidation import read_statements, slot
 from bench.dates import read_iso, read_locomo, read_longmemeval
@@ -109,9 +109,9 @@ def test_the_bootstrap_refuses_scores_of_different_questions() -> None:
 def test_an_update_is_clean_only_with_the_current_turn_in_and_the_stale_ones_out() -> None:
     asked = question("new", "old", stale=("old",))
     means = {name: measure(answered(asked, "x", "new", "y")) for name, measure in UPDATE_MEASURES.items()}
-    assert means == {"current@1": 0, "current@5": 1, "stale@5": 0, "clean@5": 1}
+    assert means == {"current@1": 0, "current@5": 1, "stale@5": 0, "clean@5": 1, "current before stale": 1}
     means = {name: measure(answered(asked, "new", "old")) for name, measure in UPDATE_MEASURES.items()}
-    assert means == {"current@1": 1, "current@5": 1, "stale@5": 1, "clean@5": 0}
+    assert means == {"current@1": 1, "current@5": 1, "stale@5": 1, "clean@5": 0, "current before stale": 1}
 
 
 def test_full_text_alone_misses_what_only_the_neighbouring_turn_says() -> None:
@@ -153,6 +153,15 @@ def test_shuffling_keeps_every_statement_and_is_the_same_every_time() -> None:
     assert shuffled != statements
     assert ORDERS["in order"](shuffled) == statements
     assert ORDERS["reversed"](shuffled) == statements[::-1]
+
+
+def test_a_timeline_is_asked_about_inside_its_intervals_between_them_and_outside() -> None:
+    spans = [("2000-01", "2002-01", "A"), ("2002-01", "2004-01", "B"), ("2006-01", "2008-01", "C")]
+    intervals = [{"start": start, "end": end, "value": value} for start, end, value in spans]
+    probes = list(read_probes({"id": "t", "question": "?", "intervals": intervals}))
+    assert [probe.value for probe in probes if probe.kind == "midpoint"] == ["A", "B", "C"]
+    assert [probe.at for probe in probes if probe.kind == "gap"] == [(read_iso("2004-01") + read_iso("2006-01")) // 2]
+    assert [probe.at for probe in probes if probe.kind == "outside"] == [read_iso("2000-01") - YEAR, read_iso("2008-01") + YEAR]
 
 
 def test_offers_are_counted_by_label() -> None:
