@@ -331,6 +331,13 @@ class ModelIdentity:
     model_id: str
     revision: str
     dims: int
+    prefix: int | None = None
+    """For a model trained so that leading components stand for the whole (Matryoshka): how many make the coarse code."""
+
+    @property
+    def coarse_dims(self) -> int:
+        """How many leading components the coarse code is made from."""
+        return self.prefix or self.dims
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

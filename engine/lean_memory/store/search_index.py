@@ -8,7 +8,7 @@ sign codes are kept a second time in blocks of `BLOCK` rows, so that a reader ca
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -17,20 +17,16 @@ from numpy.typing import NDArray
 
 from lean_memory.domain import Instant, ModelIdentity
 from lean_memory.store import lexical_text
+from lean_memory.store.visibility import ASSERTED, COLD, IS_FACT, LATEST, OPEN_END, PRESENT, STRUCK
 
 BLOCK = 1024
 """Rows in one block."""
 
-OPEN_END = (1 << 63) - 1
-"""How an open `valid_to` is written in a block."""
-
-PRESENT, LATEST, COLD, STRUCK, ASSERTED, IS_FACT = 1, 2, 4, 8, 16, 32
-"""The bits of a row's flags."""
-
 RECORD = struct.Struct("<qqqHB")
 """A row in a block: valid_at, valid_to, recorded_at, number of tokens (at most 65,535), flags."""
 
-_ROWS_LAYER = 0
+ROWS_LAYER = 0
+"""The layer of `index_block` in `index_change`; a model's codes have the model's number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +88,10 @@ def delete_row(con: apsw.Connection, row_id: int, text: str) -> None:
     """
     con.execute("INSERT INTO index_text (index_text, rowid, body) VALUES ('delete', ?, ?)", (row_id, lexical_text.normalise(text)))
     con.execute("DELETE FROM index_row WHERE id = ?", (row_id,))
-    _write_record(con, "index_block", _ROWS_LAYER, row_id, bytes(RECORD.size))
-    for model_id, dims in con.execute("SELECT id, dims FROM embedding_model").fetchall():
-        con.execute(f"DELETE FROM embedding_{model_id:d} WHERE row_id = ?", (row_id,))
-        _write_record(con, f"code_{model_id:d}", model_id, row_id, bytes(code_record_size(dims)))
+    _write_record(con, "index_block", ROWS_LAYER, row_id, bytes(RECORD.size))
+    for number, model in models(con):
+        con.execute(f"DELETE FROM embedding_{number:d} WHERE row_id = ?", (row_id,))
+        _write_record(con, f"code_{number:d}", number, row_id, bytes(code_record_size(model)))
 
 
 def set_vector(con: apsw.Connection, row_id: int, model: ModelIdentity, vector: NDArray[np.float32]) -> None:
@@ -109,15 +105,24 @@ def set_vectors(con: apsw.Connection, model: ModelIdentity, vectors: Mapping[int
     for row_id, vector in vectors.items():
         blob = np.ascontiguousarray(vector, dtype="<f4").tobytes()
         con.execute(f"INSERT OR REPLACE INTO embedding_{number:d} (row_id, vector) VALUES (?, ?)", (row_id, blob))
-        _write_record(con, f"code_{number:d}", number, row_id, b"\x01" + sign_code(vector).tobytes())
+        _write_record(con, f"code_{number:d}", number, row_id, b"\x01" + sign_code(model, vector).tobytes())
 
 
 def model_number(con: apsw.Connection, model: ModelIdentity) -> int | None:
     """The number under which the file keeps a model's vectors, or `None` if it has none of them."""
     return con.execute(
-        "SELECT id FROM embedding_model WHERE model_id = ? AND revision = ? AND dims = ?",
-        (model.model_id, model.revision, model.dims),
+        "SELECT id FROM embedding_model WHERE model_id = ? AND revision = ? AND dims = ? AND coarse_dims = ?",
+        (model.model_id, model.revision, model.dims, model.coarse_dims),
     ).get
+
+
+def models(con: apsw.Connection) -> list[tuple[int, ModelIdentity]]:
+    """The models whose vectors the file holds, with their numbers, oldest first."""
+    found = con.execute("SELECT id, model_id, revision, dims, coarse_dims FROM embedding_model ORDER BY id")
+    return [
+        (number, ModelIdentity(model_id=model_id, revision=revision, dims=dims, prefix=coarse if coarse < dims else None))
+        for number, model_id, revision, dims, coarse in found
+    ]
 
 
 def rows_without_vector(con: apsw.Connection, model: ModelIdentity, limit: int, *, after: int = 0) -> list[int]:
@@ -151,22 +156,17 @@ def postings(con: apsw.Connection, expression: str) -> NDArray[np.int64]:
     return np.fromstring(found, dtype=np.int64, sep=",")
 
 
-def sign_code(vector: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The signs of a vector's components, packed, padded with zeros to whole 64-bit words; shape (8 * ceil(dims / 64),)."""
-    code = np.zeros(code_bytes(vector.shape[0]), dtype=np.uint8)
-    packed = np.packbits(vector > 0, bitorder="little")
+def sign_code(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """The signs of a vector's leading `coarse_dims` components, packed and padded to whole 64-bit words; shape (bytes,)."""
+    code = np.zeros(code_record_size(model) - 1, dtype=np.uint8)
+    packed = np.packbits(vector[: model.coarse_dims] > 0, bitorder="little")
     code[: packed.shape[0]] = packed
     return code
 
 
-def code_bytes(dims: int) -> int:
-    """Bytes of one sign code."""
-    return (dims + 63) // 64 * 8
-
-
-def code_record_size(dims: int) -> int:
-    """Bytes of one code in a block: a byte that says whether there is one, and the code."""
-    return 1 + code_bytes(dims)
+def code_record_size(model: ModelIdentity) -> int:
+    """Bytes of one code in a block: a byte that says whether there is one, and the code in whole 64-bit words."""
+    return 1 + (model.coarse_dims + 63) // 64 * 8
 
 
 def _flags(visibility: RowVisibility, *, is_fact: bool) -> int:
@@ -185,7 +185,7 @@ def _publish(con: apsw.Connection, row_id: int) -> None:
     row = con.execute("SELECT valid_at, valid_to, recorded_at, tokens, flags FROM index_row WHERE id = ?", (row_id,)).get
     valid_at, valid_to, recorded_at, words, flags = row
     record = RECORD.pack(valid_at, OPEN_END if valid_to is None else valid_to, recorded_at, min(words, 65_535), flags)
-    _write_record(con, "index_block", _ROWS_LAYER, row_id, record)
+    _write_record(con, "index_block", ROWS_LAYER, row_id, record)
 
 
 def _write_record(con: apsw.Connection, table: str, layer: int, row_id: int, record: bytes) -> None:
@@ -210,7 +210,10 @@ def _register(con: apsw.Connection, model: ModelIdentity) -> int:
     number = model_number(con, model)
     if number is not None:
         return number
-    con.execute("INSERT INTO embedding_model (model_id, revision, dims) VALUES (?, ?, ?)", (model.model_id, model.revision, model.dims))
+    con.execute(
+        "INSERT INTO embedding_model (model_id, revision, dims, coarse_dims) VALUES (?, ?, ?, ?)",
+        (model.model_id, model.revision, model.dims, model.coarse_dims),
+    )
     number = con.last_insert_rowid()
     con.execute(f"CREATE TABLE embedding_{number:d} (row_id INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
     con.execute(f"CREATE TABLE code_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
@@ -219,9 +222,3 @@ def _register(con: apsw.Connection, model: ModelIdentity) -> int:
 
 def _json_list(numbers: Sequence[int]) -> str:
     return f"[{','.join(str(int(number)) for number in numbers)}]"
-
-
-def models(con: apsw.Connection) -> Iterator[ModelIdentity]:
-    """The models whose vectors the file holds."""
-    for model_id, revision, dims in con.execute("SELECT model_id, revision, dims FROM embedding_model ORDER BY id"):
-        yield ModelIdentity(model_id=model_id, revision=revision, dims=dims)

@@ -120,7 +120,8 @@ CREATE TABLE evidence (
     span_start  INTEGER NOT NULL,
     span_end    INTEGER NOT NULL
 );
-CREATE INDEX evidence_slot ON evidence (subject_id, predicate, valid_at);
+CREATE INDEX evidence_slot ON evidence (subject_id, predicate, act, valid_at);
+CREATE INDEX evidence_value ON evidence (subject_id, predicate, object_key, valid_at);
 CREATE INDEX evidence_fact ON evidence (fact_id);
 CREATE INDEX evidence_episode ON evidence (episode_id);
 
@@ -207,11 +208,12 @@ CREATE TABLE index_change (
 CREATE UNIQUE INDEX index_change_order ON index_change (layer, change);
 
 CREATE TABLE embedding_model (
-    id       INTEGER PRIMARY KEY,
-    model_id TEXT    NOT NULL,
-    revision TEXT    NOT NULL,
-    dims     INTEGER NOT NULL,
-    UNIQUE (model_id, revision)
+    id          INTEGER PRIMARY KEY,
+    model_id    TEXT    NOT NULL,
+    revision    TEXT    NOT NULL,
+    dims        INTEGER NOT NULL,
+    coarse_dims INTEGER NOT NULL,
+    UNIQUE (model_id, revision, dims, coarse_dims)
 );
 -- Each model has a table embedding_<id> (row_id INTEGER PRIMARY KEY, vector BLOB) and, in blocks of 1,024 rows, its sign codes in
 -- code_<id> (id INTEGER PRIMARY KEY, rows BLOB), made when the model first writes.
