@@ -70,9 +70,7 @@ def build_model(weights: Weights) -> onnx.ModelProto:
     for layer in range(LAYERS):
         hidden = _layer(graph, weights, layer, hidden)
     _pool(graph, hidden)
-    inputs = [
-        helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", "tokens"]) for name in ("input_ids", "attention_mask")
-    ]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", "tokens"]) for name in ("input_ids", "attention_mask")]
     output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["batch", DIMS])
     return helper.make_model(
         helper.make_graph(graph.nodes, "all-MiniLM-L6-v2", inputs, [output], graph.constants),
@@ -149,9 +147,7 @@ def _layer(graph: GraphWriter, weights: Weights, layer: int, hidden: str) -> str
     hidden = _add_and_normalise(graph, weights, f"{prefix}attention.output.", output, hidden)
     inner = graph.linear(hidden, f"{layer}.up", weights[f"{prefix}intermediate.dense.weight"])
     up_bias = graph.constant(f"{layer}.up.bias", weights[f"{prefix}intermediate.dense.bias"])
-    down = graph.linear(
-        graph.node("BiasGelu", inner, up_bias, domain=FUSED), f"{layer}.down", weights[f"{prefix}output.dense.weight"]
-    )
+    down = graph.linear(graph.node("BiasGelu", inner, up_bias, domain=FUSED), f"{layer}.down", weights[f"{prefix}output.dense.weight"])
     return _add_and_normalise(graph, weights, f"{prefix}output.", down, hidden)
 
 

@@ -1,0 +1,199 @@
+"""The embedder that comes with the package: all-MiniLM-L6-v2 with int8 weights, on onnxruntime; it never asks a network for anything."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lean_memory.domain import ModelIdentity
+from lean_memory.errors import ModelError
+from lean_memory.models.ports import CosineThresholds, Vectors
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+log = logging.getLogger(__name__)
+
+DATA = Path(__file__).parent / "data"
+MANIFEST = "builtin.json"
+
+_LONGEST_TEXT = 4096
+"""Characters looked at: some three times what the model's 256 tokens hold in prose, so that tokenizing stays bounded."""
+_TOKENS_AT_ONCE = 1024
+"""Token places in one run of the model, padding included; it bounds the memory of a run."""
+
+
+class BuiltinEmbedder:
+    """384 dimensions, English; a text is cut at 256 tokens. The model is loaded on first use.
+
+    A text's vector does not depend on what else is in its batch (differences stay below 1e-6), because weights are int8 but
+    arithmetic is float32.
+
+    Raises `ModelError` when a file of the model is missing or damaged: at construction for the manifest, else on first use.
+    """
+
+    def __init__(self, *, threads: int = 2, folder: Path = DATA) -> None:
+        self._manifest = _read_manifest(folder)
+        self._threads = max(1, min(threads, os.cpu_count() or 1))
+        self._loading = threading.Lock()
+        self._model: _Model | None = None
+
+    @property
+    def identity(self) -> ModelIdentity:
+        return self._manifest.identity
+
+    @property
+    def thresholds(self) -> CosineThresholds:
+        return self._manifest.thresholds
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors for stored texts, in order; shape (len(texts), 384). Any string has one, the empty string too."""
+        vectors = np.empty((len(texts), self.identity.dims), np.float32)
+        if texts:
+            model = self._loaded()
+            tokens = [model.tokens(text) for text in texts]
+            for rows in _batches([len(ids) for ids in tokens]):
+                vectors[rows] = model.run([tokens[row] for row in rows])
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector for a question, shape (384,); the model treats questions and statements alike."""
+        model = self._loaded()
+        return model.run([model.tokens(text)])[0]
+
+    def _loaded(self) -> _Model:
+        if self._model is None:
+            with self._loading:
+                if self._model is None:
+                    self._model = _load(self._manifest, self._threads)
+        return self._model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    path: Path
+    sha256: str
+
+    def read(self) -> bytes:
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise _incomplete(self.path, "cannot be read") from error
+        if hashlib.sha256(content).hexdigest() != self.sha256:
+            raise _incomplete(self.path, "is damaged")
+        return content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Manifest:
+    identity: ModelIdentity
+    max_tokens: int
+    model: _File
+    tokenizer: _File
+    thresholds: CosineThresholds
+
+
+class _Session(Protocol):
+    def run(self, output_names: Sequence[str], input_feed: Mapping[str, NDArray[np.int32]]) -> list[Vectors]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    """The loaded model; both parts may be used by several threads at once."""
+
+    tokenizer: Tokenizer
+    session: _Session
+
+    def tokens(self, text: str) -> list[int]:
+        # A lone surrogate has no UTF-8 form, and the tokenizer refuses it: it becomes a question mark.
+        return self.tokenizer.encode(text[:_LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")).ids
+
+    def run(self, tokens: Sequence[Sequence[int]]) -> Vectors:
+        shape = (len(tokens), max(map(len, tokens)))
+        ids, mask = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        for row, places in enumerate(tokens):
+            ids[row, : len(places)] = places
+            mask[row, : len(places)] = 1
+        return self.session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The rows in batches of like length, so that little is spent on padding and no batch is too big."""
+    batch: list[int] = []
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) + 1) * lengths[row] > _TOKENS_AT_ONCE:
+            yield batch
+            batch = []
+        batch.append(row)
+    yield batch
+
+
+def _read_manifest(folder: Path) -> _Manifest:
+    path = folder / MANIFEST
+    try:
+        written = json.loads(path.read_text("utf-8"))
+        files = {part: _File(path=folder / file["name"], sha256=file["sha256"]) for part, file in written["files"].items()}
+        return _Manifest(
+            identity=ModelIdentity(model_id=written["model_id"], revision=files["model"].sha256[:16], dims=written["dims"]),
+            max_tokens=written["max_tokens"],
+            model=files["model"],
+            tokenizer=files["tokenizer"],
+            thresholds=CosineThresholds(**written["thresholds"]),
+        )
+    except OSError as error:
+        raise _incomplete(path, "cannot be read") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _incomplete(path, "is damaged") from error
+
+
+def _load(manifest: _Manifest, threads: int) -> _Model:
+    model, tokenizer = manifest.model.read(), manifest.tokenizer.read()
+    try:
+        loaded = _Model(tokenizer=_open_tokenizer(tokenizer, manifest.max_tokens), session=_open_session(model, threads))
+    except ImportError as error:
+        raise ModelError(
+            f"The built-in embedder needs onnxruntime and tokenizers, and they cannot be loaded here ({error}). Nothing stored was "
+            "touched; install the package again, and on Windows the Microsoft Visual C++ Redistributable."
+        ) from error
+    log.info("loaded the built-in embedder %s, %d threads", manifest.identity, threads)
+    return loaded
+
+
+def _open_tokenizer(written: bytes, max_tokens: int) -> Tokenizer:
+    # Imported here, like onnxruntime below: both take longer than the rest of the engine, and a search by words needs neither.
+    from tokenizers import Tokenizer  # noqa: PLC0415
+
+    tokenizer = Tokenizer.from_str(written.decode("utf-8"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens)  # pyright: ignore[reportUnknownMemberType] - its stub leaves **kwargs untyped
+    return tokenizer
+
+
+def _open_session(model: bytes, threads: int) -> _Session:
+    onnxruntime = importlib.import_module("onnxruntime")  # It has no type stubs.
+    # Official builds for Windows report events to Microsoft unless told not to.
+    onnxruntime.disable_telemetry_events()
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    # Threads that spin between runs would burn a laptop's battery, and slow down everything beside them.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # The arena would keep the memory of the largest run for ever.
+    options.enable_cpu_mem_arena = False
+    return cast("_Session", onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"]))
+
+
+def _incomplete(path: Path, what: str) -> ModelError:
+    return ModelError(
+        f"The built-in embedder's file {path.name} {what}. Nothing stored was touched; install the package again to put it back."
+    )
