@@ -153,7 +153,7 @@ def _report(memory: Memory, namespace: str, result: AddResult) -> None:
             say(heading)
             for fact_id in ids:
                 fact = fact_by_id(memory, namespace, fact_id)
-                say_indented(f"{fact.fact_text}  [{fact.subject} · {fact.predicate} · {fact.object}]")
+                say_indented(f"{fact.fact_text}  [{fact.subject} / {fact.predicate} / {fact.object}]")
     if not (result.fact_ids or result.existing or result.superseded):
         say("Kept as said; nothing durable was found in it.")
     if result.redacted:

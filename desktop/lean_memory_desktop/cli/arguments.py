@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from lean_memory_desktop.cli.options import DEFAULT_NAMESPACE, Options
 
-_ABOUT = "A private memory on this computer: facts that change are superseded, never lost, and any past moment can be asked for."
-_EXAMPLES = """\
+ABOUT = "A private memory on this computer: facts that change are superseded, never lost, and any past moment can be asked for."
+EXAMPLES = """\
 try:
   lean-memory demo                                       see the main job done, in a temporary folder
   lean-memory add "I work at Acme Corp."                 tell it something
@@ -28,8 +28,8 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole grammar. Defaults are those of `Options`, so an option may stand before or after the command."""
     parser = argparse.ArgumentParser(
         prog="lean-memory",
-        description=_ABOUT,
-        epilog=_EXAMPLES,
+        description=ABOUT,
+        epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
     )

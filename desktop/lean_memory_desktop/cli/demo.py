@@ -39,7 +39,7 @@ def demo(options: Options) -> int:
     else:
         say()
         say(f"That was {story.calls} calls of the library in {took:.1f} s, in a temporary folder that is gone now.")
-        say('Yours begins with: lean-memory add "…", or type here yourself: lean-memory demo --interactive')
+        say('Yours begins with: lean-memory add "...", or type here yourself: lean-memory demo --interactive')
     return Exit.FINE
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from lean_memory.errors import InvalidInputError, LeanMemoryError
-from lean_memory_desktop.cli.arguments import build_parser, parse
+from lean_memory_desktop.cli.arguments import ABOUT, EXAMPLES, parse
 from lean_memory_desktop.cli.console import complain, settle_streams
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
@@ -58,7 +58,7 @@ def _greet(options: Options) -> int:
 
         print(version("lean-memory-desktop"))
     else:
-        build_parser().print_help()
+        print(f"{ABOUT}\n\n{EXAMPLES}\nlean-memory --help lists every command, lean-memory COMMAND --help its options.")
     return Exit.FINE
 
 

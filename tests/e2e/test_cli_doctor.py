@@ -1,0 +1,68 @@
+"""The doctor finds what is wrong, says what to do, and changes nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from support.command import Command
+
+
+def file_of(command: Command) -> Path:
+    return Path(command.json("status")["namespaces"][0]["path"])
+
+
+def test_a_sound_folder_is_sound(command: Command) -> None:
+    assert command.json("doctor")["sound"]
+    command.done("add", "I work at Globex.")
+    report = command.json("doctor")
+    assert report["sound"], report
+    assert "Everything is sound." in command.done("doctor")
+
+
+def test_a_file_that_others_may_read_is_named_with_the_remedy(command: Command) -> None:
+    command.done("add", "I work at Globex.")
+    command.root.chmod(0o755)
+    outcome = command.run("doctor")
+    assert outcome.code == 1
+    assert f"chmod 700 '{command.root}'" in outcome.out
+
+
+def test_a_foreign_file_is_listed_and_left_as_it_is(command: Command) -> None:
+    command.done("add", "I work at Globex.")
+    foreign = command.root / "old.memory.db"
+    with sqlite3.connect(foreign) as con:
+        con.execute("CREATE TABLE note (text)")
+    con.close()
+    foreign.chmod(0o600)
+    before = foreign.read_bytes()
+    outcome = command.run("doctor")
+    assert outcome.code == 1
+    assert str(foreign) in outcome.out
+    assert foreign.read_bytes() == before
+
+
+def test_a_file_of_a_newer_version_is_told_apart(command: Command) -> None:
+    command.done("add", "I work at Globex.")
+    with sqlite3.connect(file_of(command)) as con:
+        con.execute("PRAGMA user_version = 9999")
+    con.close()
+    outcome = command.run("doctor")
+    assert outcome.code == 1
+    assert "newer" in outcome.out
+
+
+@pytest.mark.parametrize("damage", ["cut", "scribble"])
+def test_a_damaged_file_is_named(command: Command, damage: str) -> None:
+    command.done("add", "I work at Globex.")
+    command.done("-n", "other", "add", "I like chess.")
+    path = command.root / "default.memory.db"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] if damage == "cut" else whole[:4096] + b"\xa5" * (len(whole) - 4096))
+    outcome = command.run("doctor")
+    assert outcome.code == 1
+    assert "default.memory.db" in outcome.out
+    assert "Traceback" not in outcome.err
+    assert "'other' is sound" in outcome.out
