@@ -67,10 +67,8 @@ class FullText:
     def scores(self, corpus: Corpus, question: Question) -> Scores:
         """One BM25 score per turn, higher is better, 0 where no word matches."""
         scores = np.zeros(len(corpus.turns))
-        words = re.findall(r"\w+", question.text)
-        words = [word for word in words if word.lower() not in STOP_WORDS] or words
-        if words:
-            query = " OR ".join(f'"{word}"' for word in words)
+        query = match_any(question.text)
+        if query:
             sql = "SELECT rowid, -bm25(turn, 1.0, ?) FROM turn WHERE turn MATCH ?"
             for row, score in self._indexes[corpus.name].execute(sql, (self._weight, query)):
                 scores[row] = score
@@ -104,10 +102,17 @@ class Summed:
         return _best(corpus, self.dense_share * _normalised(dense) + (1 - self.dense_share) * _normalised(lexical), k)
 
 
-def baselines(embedder: Embedder | None) -> list[FullText | Summed]:
-    """The baselines that can be run; the summed one needs an embedder."""
-    lexical: list[FullText | Summed] = [FullText(), FullText(NEIGHBOUR_WEIGHT)]
-    return lexical if embedder is None else [*lexical, Summed(lexical=FullText(NEIGHBOUR_WEIGHT), embedder=embedder, vectors={})]
+def match_any(question: str) -> str:
+    """An FTS5 expression for any content word of a question (any word at all where it has no other); empty where it has none."""
+    words = re.findall(r"\w+", question)
+    content = [word for word in words if word.lower() not in STOP_WORDS] or words
+    return " OR ".join(f'"{word}"' for word in content)
+
+
+def baselines(embedder: Embedder) -> list[FullText | Summed]:
+    """Every baseline, weakest first."""
+    summed = Summed(lexical=FullText(NEIGHBOUR_WEIGHT), embedder=embedder, vectors={})
+    return [FullText(), FullText(NEIGHBOUR_WEIGHT), summed]
 
 
 def _best(corpus: Corpus, scores: Scores, k: int, floor: float = -np.inf) -> list[Found]:

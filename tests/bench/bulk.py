@@ -47,6 +47,7 @@ class Filled:
 
     root: Path
     folder: Path
+    embedder: Embedder
 
     def texts(self) -> list[str]:
         return json.loads((self.folder / "texts.json").read_text(encoding="utf-8"))
@@ -60,7 +61,7 @@ class Filled:
 def filled_store(setting: Setting, facts: int, *, own_copy: bool = False) -> Generator[Filled]:
     """A data root whose namespace `filled` holds that many facts, the gold among them; made where it is not in the cache.
 
-    With `own_copy` it may be written to. Raises RuntimeError where the engine has no embedder.
+    With `own_copy` it may be written to.
     """
     made = _made(setting, facts)
     if not own_copy:
@@ -69,23 +70,21 @@ def filled_store(setting: Setting, facts: int, *, own_copy: bool = False) -> Gen
     with TemporaryDirectory(prefix="copy-", dir=setting.cache) as folder:
         root = Path(folder) / "root"
         shutil.copytree(made.root, root)
-        yield Filled(root=root, folder=made.folder)
+        yield Filled(root=root, folder=made.folder, embedder=made.embedder)
 
 
 def _made(setting: Setting, facts: int) -> Filled:
-    if setting.embedder is None:
-        raise RuntimeError("A filled store needs the built-in embedder.")
     folder = setting.cache / f"filled-{facts}-{_fingerprint(setting.embedder)}"
-    filled = Filled(root=folder / "root", folder=folder)
+    filled = Filled(root=folder / "root", folder=folder, embedder=setting.embedder)
     if not (folder / "texts.json").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        _fill(filled, setting, setting.embedder, facts)
+        _fill(filled, setting, facts)
     return filled
 
 
-def _fill(filled: Filled, setting: Setting, embedder: Embedder, facts: int) -> None:
-    texts, vectors = _rows(setting, embedder, facts)
+def _fill(filled: Filled, setting: Setting, facts: int) -> None:
+    texts, vectors = _rows(setting, facts)
     np.save(filled.folder / "vectors.npy", vectors)
     settings = Settings(root=filled.root)
     store = NamespaceStore.open(filled.root, NAMESPACE, settings=settings, clock=system_clock, create=True)
@@ -121,10 +120,10 @@ def _said_at(row: int) -> Instant:
     return Instant(FIRST_SAID + row * MINUTE)
 
 
-def _rows(setting: Setting, embedder: Embedder, facts: int) -> tuple[list[str], Vectors]:
+def _rows(setting: Setting, facts: int) -> tuple[list[str], Vectors]:
     gold = list(read_gold(setting.data).texts)
     base = sentences(setting.data, min(facts, EMBEDDED) - len(gold)) + gold
-    embedded = embedder.embed(base)
+    embedded = setting.embedder.embed(base)
     texts, vectors = list(base), np.empty((facts, embedded.shape[1]), np.float32)
     vectors[: len(base)] = embedded
     for row, (one, other) in enumerate(_couples(facts - len(base), len(base)), start=len(base)):

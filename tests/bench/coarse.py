@@ -9,20 +9,19 @@ import numpy as np
 
 import lean_memory
 from bench.bulk import NAMESPACE, Filled
-from lean_memory.models.ports import Embedder
 
 TOP = 10
 DEEP = 1_000
 CHUNK = 50_000
 
 
-def coarse_recall(filled: Filled, embedder: Embedder, asked: Sequence[str]) -> dict[str, float]:
+def coarse_recall(filled: Filled, asked: Sequence[str]) -> dict[str, float]:
     """The share of the ten exactly nearest facts that the engine's dense arm ranks among its first ten, over all questions.
 
     The arm's ranks are read from the hits of a search so deep that fusion cuts nothing off.
     """
-    nearest = _exactly_nearest(filled, np.stack([embedder.embed_query(question) for question in asked]))
-    with lean_memory.Memory(root=filled.root, embedder=embedder) as memory:
+    nearest = _exactly_nearest(filled, np.stack([filled.embedder.embed_query(question) for question in asked]))
+    with lean_memory.Memory(root=filled.root, embedder=filled.embedder) as memory:
         shares = [_share(memory.search(NAMESPACE, question, DEEP), exact) for question, exact in zip(asked, nearest, strict=True)]
     return {f"dense arm's recall@{TOP} of exact search": fmean(shares)}
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from time import perf_counter
 
 from bench import suites
-from bench.embedding import remembered_embedder
 from bench.report import SuiteResult, print_table, write_json, write_markdown
 from bench.search_speed import run_search, run_writers
 from bench.size import run_coldstart, run_size
 from bench.speed import run_adds
 from bench.suites import Setting
+from bench.vectors import RememberingEmbedder
+from lean_memory.models.builtin import BuiltinEmbedder
 
 log = logging.getLogger("bench")
 
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     setting = Setting(
         data=chosen.data,
         cache=chosen.cache,
-        embedder=remembered_embedder(chosen.cache),
+        embedder=RememberingEmbedder(BuiltinEmbedder(), chosen.cache),
         recipe=chosen.recipe,
         engine=not chosen.baselines_only,
         scales=chosen.scale,

@@ -17,6 +17,7 @@ from bench.gold import Gold, read_gold
 from bench.metrics import percentile
 from bench.processes import ask_child, running_writer
 from bench.report import Figure, Row, SuiteResult
+from bench.simple_search import simple_search
 from bench.suites import Setting
 
 OTHER_QUERIES = 100
@@ -31,7 +32,8 @@ def run_search(setting: Setting) -> SuiteResult:
     for scale in setting.scales:
         with bulk.filled_store(setting, scale) as filled:
             said = _ask(filled.root, asked, setting.cache / "queries.json")
-            details[f"{scale:,} facts"] = _figures(said, gold, asked) | coarse_recall(filled, setting.embedder, list(gold.answers))
+            simple = simple_search(filled, asked)
+            details[f"{scale:,} facts"] = _figures(said, gold, asked) | simple | coarse_recall(filled, list(gold.answers))
     return SuiteResult(suite="search", rows=[_row(scale, details[f"{scale:,} facts"]) for scale in setting.scales], details=details)
 
 

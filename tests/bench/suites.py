@@ -25,7 +25,7 @@ class Setting:
 
     data: Path
     cache: Path
-    embedder: Embedder | None
+    embedder: Embedder
     recipe: str | None = None
     engine: bool = True
     scales: tuple[int, ...] = (1_000, 10_000)
@@ -147,11 +147,10 @@ def run_pairs(setting: Setting, propose: pairs.Proposer | None = None) -> SuiteR
     """Rows 6 and 7; `propose` is the engine's proposer of near duplicates, without which row 6 shows the cosine baseline only."""
     sentences = pairs.read_pairs(setting.data)
     details: dict[str, Any] = {}
-    if setting.embedder is not None:
-        details["cosine at half the true duplicates"] = pairs.best_cosine(sentences, setting.embedder)
-        for threshold in pairs.COSINES:
-            proposer = pairs.cosine_proposer(setting.embedder, threshold)
-            details[f"cosine {threshold:.2f}"] = pairs.duplicates_offered(sentences, proposer)
+    details["cosine at half the true duplicates"] = pairs.best_cosine(sentences, setting.embedder)
+    for threshold in pairs.COSINES:
+        proposer = pairs.cosine_proposer(setting.embedder, threshold)
+        details[f"cosine {threshold:.2f}"] = pairs.duplicates_offered(sentences, proposer)
     offered = pairs.duplicates_offered(sentences, propose) if propose else None
     rows = [_duplicates_row(offered, details.get("cosine 0.90"))]
     if offered:

@@ -13,7 +13,9 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.models.ports import Embedder, ModelIdentity, Vectors
+from lean_memory.domain import ModelIdentity
+from lean_memory.models.builtin import BuiltinEmbedder
+from lean_memory.models.ports import CosineThresholds, Vectors
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vector(key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 BATCH = 256
@@ -22,15 +24,19 @@ BATCH = 256
 class RememberingEmbedder:
     """Gives what `inner` gives, from a file in `folder` where it has given it before; the file is made if missing."""
 
-    def __init__(self, inner: Embedder, folder: Path) -> None:
+    def __init__(self, inner: BuiltinEmbedder, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._inner = inner
         self._file = apsw.Connection(str(folder / "vectors.db"))
-        self._file.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 20000; " + _SCHEMA)
+        self._file.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 20000; " + _SCHEMA).fetchall()
 
     @property
     def identity(self) -> ModelIdentity:
         return self._inner.identity
+
+    @property
+    def thresholds(self) -> CosineThresholds:
+        return self._inner.thresholds
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         keys = [self._key("text", text) for text in texts]
