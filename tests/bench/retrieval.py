@@ -68,6 +68,8 @@ MEASURES: dict[str, Measure] = {
     **{f"all@{k}": all_found(k) for k in (5, 10, 20)},
     "MRR": lambda answer: metrics.reciprocal_rank(answer.ranked, answer.question.evidence),
     "nDCG@10": ndcg(10),
+    "R@10, stale turns not asked for": lambda answer: metrics.recall_at(answer.ranked, _current(answer), 10),
+    "all@5, stale turns not asked for": lambda answer: metrics.all_at(answer.ranked, _current(answer), 5),
     "distinct-turn R@10": distinct_recall(10),
     **{f"R within {tokens} tokens": recall_within(tokens) for tokens in TOKEN_BUDGETS},
 }
@@ -75,7 +77,9 @@ MEASURES: dict[str, Measure] = {
 
 def current_before_stale(answer: Answered) -> float:
     """For an update: of all its evidence, a current turn stands first."""
-    return metrics.reciprocal_rank([turn for turn in answer.ranked if turn in answer.question.evidence][:1], _current(answer))
+    return metrics.reciprocal_rank(
+        [turn for turn in answer.ranked if turn in answer.question.evidence | answer.question.stale][:1], _current(answer)
+    )
 
 
 UPDATE_MEASURES: dict[str, Measure] = {
