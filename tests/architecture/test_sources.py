@@ -59,6 +59,13 @@ def test_no_committed_file_names(what: str, pattern: re.Pattern[str]) -> None:
     assert named == set(), f"{what} is named in {sorted(named)}"
 
 
+def test_nothing_in_the_engine_can_reach_a_network() -> None:
+    network = re.compile(r"\b(urllib\.request|http\.client|socket|ftplib|smtplib)\b")
+    imports = re.compile(r"^\s*(?:import|from)\s.*$", re.MULTILINE)
+    users = {path.name for path in sources() for line in imports.findall(path.read_text(encoding="utf-8")) if network.search(line)}
+    assert users == set()
+
+
 def test_the_base_install_holds_no_torch() -> None:
     heavy = re.compile(r"^(torch|gliner|gliner2|sentence-transformers|transformers|nvidia-.*|triton)\b", re.MULTILINE)
     dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
