@@ -25,6 +25,7 @@ from lean_memory.domain import (
     EpisodeId,
     Instant,
     Modality,
+    ModelIdentity,
     Polarity,
     Source,
     Visibility,
@@ -62,6 +63,7 @@ class _Prepared:
     episode: Episode
     statements: tuple[Statement, ...]
     vectors: Mapping[str, NDArray[np.float32]]
+    model: ModelIdentity
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,7 +72,6 @@ class Ingest:
 
     store: NamespaceStore
     embedder: Embedder
-    object_match_cosine: float
     _candidates: OrderedDict[EpisodeId, tuple[Candidate, ...]] = field(default_factory=OrderedDict[EpisodeId, "tuple[Candidate, ...]"])
 
     def add(self, additions: Sequence[Addition]) -> list[AddResult]:
@@ -94,7 +95,7 @@ class Ingest:
         extracted = [(episode, self._extract(episode)) for episode in episodes]
         vectors = self._embed(extracted)
         prepared = [
-            _Prepared(episode=episode, statements=self._statements(episode, candidates), vectors=vectors)
+            _Prepared(episode=episode, statements=self._statements(episode, candidates), vectors=vectors, model=self.embedder.identity)
             for episode, candidates in extracted
         ]
         if not prepared:
@@ -163,7 +164,7 @@ class Ingest:
         match = by_words(said.object_key, stored)
         if match is None and stored:
             vectors = self.embedder.embed([said.object_key, *stored])
-            match = by_cosine(said.object_key, vectors[0], stored, vectors[1:], threshold=self.object_match_cosine)
+            match = by_cosine(said.object_key, vectors[0], stored, vectors[1:], threshold=self.embedder.thresholds.object_match)
         return replace(said, object_key=match.key) if match is not None else said
 
     def _open_values(self, c: Candidate) -> list[str]:
@@ -177,7 +178,7 @@ def _write(tx: WriteTransaction, prepared: _Prepared) -> AddResult:
     if tx.is_done(episode.uid):
         return AddResult(episode_id=episode.uid, fact_ids=tuple(tx.facts_of(episode.uid)))
     kept = [s for s in prepared.statements if not _is_forgotten(tx, s.candidate)]
-    applied = tx.apply(_plan_all(tx, kept), episode=episode, embeddings=prepared.vectors)
+    applied = tx.apply(_plan_all(tx, kept), episode=episode, embeddings=prepared.vectors, model=prepared.model)
     return AddResult(
         episode_id=episode.uid,
         fact_ids=applied.fact_ids,

@@ -288,13 +288,11 @@ class _Namespace:
         self.store = store
         self.embedder = embedder
         self.codes = pipeline.codes_for(store, embedder)
-        self.ingest = Ingest(store=store, embedder=embedder, object_match_cosine=OBJECT_MATCH_COSINE)
+        self.ingest = Ingest(store=store, embedder=embedder)
 
     def forget(self, fact_id: str | None, episode_id: str | None, entity: str | None) -> ForgetResult:
         return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
 
-
-OBJECT_MATCH_COSINE = 0.82
 
 _T = TypeVar("_T")
 

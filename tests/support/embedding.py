@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.models.ports import ModelIdentity
+from lean_memory.domain import ModelIdentity
+from lean_memory.models.ports import CosineThresholds
 
 
 class WordEmbedder:
@@ -17,6 +18,7 @@ class WordEmbedder:
 
     def __init__(self, dims: int = 64, revision: str = "1") -> None:
         self.identity = ModelIdentity(model_id="words", revision=revision, dims=dims)
+        self.thresholds = CosineThresholds(duplicate=0.95, conflict_candidate=0.6, object_match=0.9)
         self._directions: dict[str, NDArray[np.float32]] = {}
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

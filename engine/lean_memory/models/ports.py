@@ -36,6 +36,9 @@ class Embedder(Protocol):
     @property
     def identity(self) -> ModelIdentity: ...
 
+    @property
+    def thresholds(self) -> CosineThresholds: ...
+
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors for stored texts, in order; shape (len(texts), dims)."""
         ...
