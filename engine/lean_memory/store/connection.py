@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 import errno
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 import apsw
-import sqlite_vec
+import sqlite_vec  # pyright: ignore[reportMissingTypeStubs]  # the package has no types; one function of it is used
 
 from lean_memory.errors import BusyError, DamagedFileError, ExtensionLoadingError, LeanMemoryError, StorageError, StorageFullError
 
@@ -65,7 +65,7 @@ def _set_pragmas(con: apsw.Connection, *, readonly: bool) -> None:
 
 
 @contextmanager
-def immediate(con: apsw.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+def immediate(con: apsw.Connection, kind: str = "IMMEDIATE") -> Generator[None]:
     """One write transaction: committed when the block ends, rolled back by any exception."""
     con.execute(f"BEGIN {kind}")
     try:
@@ -77,7 +77,7 @@ def immediate(con: apsw.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
 
 
 @contextmanager
-def snapshot(con: apsw.Connection) -> Iterator[None]:
+def snapshot(con: apsw.Connection) -> Generator[None]:
     """One read transaction: everything read in the block is of one moment."""
     con.execute("BEGIN")
     try:
@@ -113,7 +113,7 @@ def pragma_int(con: apsw.Connection, name: str) -> int:
 
 
 @contextmanager
-def errors_translated(path: Path) -> Iterator[None]:
+def errors_translated(path: Path) -> Generator[None]:
     """Turn the driver's and the system's errors about `path` into the tree of `errors.py`; mistakes in our SQL pass as they are."""
     try:
         yield
@@ -129,29 +129,32 @@ def errors_translated(path: Path) -> Iterator[None]:
 
 
 def _translation(error: apsw.Error, path: Path) -> StorageError | None:
+    known: StorageError | None = None
     match error:
         case apsw.BusyError() | apsw.LockedError():
-            return BusyError(
+            known = BusyError(
                 f"Another program kept {path.name} locked for too long; nothing of this call was written. Try again in a moment."
             )
         case apsw.FullError():
-            return _full(path)
+            known = _full(path)
         case apsw.IOError() | apsw.CantOpenError() if _is_full(path):
-            return _full(path)
+            known = _full(path)
         case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
-            return _damaged(path, error)
+            known = _damaged(path, error)
         case apsw.SQLError() if _speaks_of_damage(str(error)):
-            return _damaged(path, error)
+            known = _damaged(path, error)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
-            return StorageError(
-                f"{path} cannot be opened for this: {error}. Nothing was changed. Check that the file and its folder belong to you and can be written."
+            known = StorageError(
+                f"{path} cannot be opened for this ({error}). Nothing was changed. "
+                "Check that the file and its folder belong to you and can be written."
             )
         case apsw.IOError():
-            return StorageError(
-                f"The disk reported an error on {path}: {error}. What was acknowledged before is kept; this call wrote nothing. Check the disk."
+            known = StorageError(
+                f"The disk reported an error on {path} ({error}). What was acknowledged before is kept; this call wrote nothing. Check the disk."
             )
         case _:
-            return None
+            pass
+    return known
 
 
 def _os_translation(error: OSError, path: Path) -> StorageError:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import resources
@@ -74,7 +74,7 @@ def _take(con: apsw.Connection, step: Migration) -> None:
 
 
 @contextmanager
-def _foreign_keys_off(con: apsw.Connection) -> Iterator[None]:
+def _foreign_keys_off(con: apsw.Connection) -> Generator[None]:
     """SQLite rebuilds tables safely only with the keys off, and they cannot be switched inside a transaction."""
     con.execute("PRAGMA foreign_keys = OFF")
     try:

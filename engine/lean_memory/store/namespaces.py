@@ -83,11 +83,13 @@ def checked_name(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError as error:
-        raise InvalidNamespaceError("The namespace name is not valid Unicode (it holds half a surrogate pair). Nothing was written.") from error
+        raise InvalidNamespaceError(
+            "The namespace name is not valid Unicode (it holds half a surrogate pair). Nothing was written."
+        ) from error
     return name
 
 
-def namespace_path(root: Path, name: str) -> Path:
+def path_of(root: Path, name: str) -> Path:
     """Where the file of a namespace is, or would be."""
     return root / file_name(name)
 
@@ -144,7 +146,7 @@ def size_on_disk(path: Path) -> int:
     return total
 
 
-def list_namespaces(root: Path) -> Listing:
+def listing(root: Path) -> Listing:
     """Every namespace in the data root by its exact name, and every other database that lies there."""
     found: list[NamespaceFile] = []
     others: list[OtherFile] = []
@@ -173,7 +175,9 @@ def _entry(path: Path) -> NamespaceFile | OtherFile | None:
     if cleared:
         return None
     if file_name(name) != path.name:
-        return OtherFile(path=path, reason=f"It holds the namespace “{name}”, whose file would be {file_name(name)}; it was moved or copied here.")
+        return OtherFile(
+            path=path, reason=f"It holds the namespace “{name}”, whose file would be {file_name(name)}; it was moved or copied here."
+        )
     return NamespaceFile(name=name, path=path, bytes=size_on_disk(path))
 
 
@@ -189,6 +193,8 @@ def _identity(path: Path) -> tuple[str, bool]:
 
 def stored_identity(con: apsw.Connection) -> tuple[str, bool]:
     """The exact name stored in a file, and whether the file has been cleared."""
-    rows = cast("list[tuple[str, str | int]]", con.execute("SELECT key, value FROM setting WHERE key IN ('namespace', 'cleared')").fetchall())
+    rows = cast(
+        "list[tuple[str, str | int]]", con.execute("SELECT key, value FROM setting WHERE key IN ('namespace', 'cleared')").fetchall()
+    )
     settings = dict(rows)
     return str(settings["namespace"]), "cleared" in settings

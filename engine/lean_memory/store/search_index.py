@@ -222,3 +222,16 @@ def _register(con: apsw.Connection, model: ModelIdentity) -> int:
 
 def _json_list(numbers: Sequence[int]) -> str:
     return f"[{','.join(str(int(number)) for number in numbers)}]"
+
+
+def delete_all(con: apsw.Connection) -> None:
+    """Erase every row. Readers in other processes notice: each block counts as changed."""
+    con.execute("INSERT INTO index_text (index_text) VALUES ('delete-all')")
+    con.execute("DELETE FROM index_row")
+    tables = ["index_block"]
+    for (number,) in con.execute("SELECT id FROM embedding_model").fetchall():
+        con.execute(f"DELETE FROM embedding_{number:d}")
+        tables.append(f"code_{number:d}")
+    for table in tables:
+        con.execute(f"UPDATE {table} SET rows = zeroblob(length(rows))")
+    con.execute("UPDATE index_change SET change = change + (SELECT max(c.change) FROM index_change c WHERE c.layer = index_change.layer)")

@@ -80,7 +80,7 @@ CREATE TABLE fact (
 );
 CREATE INDEX fact_slot ON fact (subject_id, predicate, object_key);
 CREATE INDEX fact_slot_end ON fact (subject_id, predicate, valid_to);
-CREATE INDEX fact_episode ON fact (episode_id);
+CREATE INDEX fact_episode ON fact (episode_id, span_start);
 CREATE INDEX fact_successor ON fact (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX fact_object ON fact (object_id) WHERE object_id IS NOT NULL;
 
@@ -123,7 +123,7 @@ CREATE TABLE evidence (
 CREATE INDEX evidence_slot ON evidence (subject_id, predicate, act, valid_at);
 CREATE INDEX evidence_value ON evidence (subject_id, predicate, object_key, valid_at);
 CREATE INDEX evidence_fact ON evidence (fact_id);
-CREATE INDEX evidence_episode ON evidence (episode_id);
+CREATE INDEX evidence_episode ON evidence (episode_id, span_start);
 
 -- A salted hash of each sentence the person had erased, so that it is not learned again.
 CREATE TABLE tombstone (digest BLOB PRIMARY KEY, forgotten_at INTEGER NOT NULL) WITHOUT ROWID;

@@ -1,0 +1,101 @@
+"""Clearing a namespace: emptied and marked in one transaction, then removed where nobody else has the file open.
+
+A file that other processes have open cannot be taken from under them: it stays, empty and marked, is listed by nobody, and the next
+write makes it a namespace again. Whoever writes looks, with the write lock held, whether the file at the path is still the one that
+is open; whoever removes does so with the same lock held. So nothing is ever acknowledged into a file that is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from lean_memory.domain import Instant
+from lean_memory.errors import LeaseHeldError
+from lean_memory.store import search_index
+from lean_memory.store.connection import has_moved, immediate, roll_back
+from lean_memory.store.purge import purge
+
+LEASE_LASTS_MS = 5 * 60 * 1000
+"""A maintenance run whose last heartbeat is older holds nothing any more."""
+
+_REMOVE_WAITS_MS = 100
+
+_EMPTY = (
+    "access", "derivation", "journal", "proposal", "run", "evidence", "fact_version", "fact", "passage", "entity_alias", "entity",
+    "episode", "tombstone",
+)  # fmt: skip
+"""Tables in an order that breaks no reference; `fact` refers to itself, so its references are dropped first."""
+
+
+def empty_file(con: apsw.Connection, now: Instant) -> None:
+    """Erase everything and mark the file as cleared, in one transaction; refused while a maintenance run is alive."""
+    with immediate(con):
+        _refuse_while_leased(con, now)
+        con.execute("UPDATE fact SET superseded_by = NULL WHERE superseded_by IS NOT NULL")
+        for table in _EMPTY:
+            con.execute(f"DELETE FROM {table}")
+        search_index.delete_all(con)
+        con.execute("UPDATE setting SET value = ? WHERE key = 'salt'", (secrets.token_bytes(32),))
+        con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('cleared', ?), ('unpurged', 1)", (now,))
+
+
+def remove_if_unused(con: apsw.Connection, path: Path) -> bool:
+    """Remove a cleared file if this connection is the only one in the world that has it open. Closes the connection."""
+    try:
+        con.set_busy_timeout(_REMOVE_WAITS_MS)
+        if not _leave_wal(con):
+            return False
+        con.execute("BEGIN EXCLUSIVE")
+        if has_moved(con) or not is_cleared(con):
+            return False
+        # Windows removes no file that is open; there it stays, empty and marked.
+        with contextlib.suppress(PermissionError):
+            path.unlink()
+            return True
+        return False
+    except apsw.BusyError:
+        return False
+    finally:
+        roll_back(con)
+        con.close()
+
+
+def is_cleared(con: apsw.Connection) -> bool:
+    """Whether the file is marked as cleared and nothing has been written to it since."""
+    return con.execute("SELECT 1 FROM setting WHERE key = 'cleared'").fetchone() is not None
+
+
+def revive(con: apsw.Connection) -> None:
+    """Make a cleared file a namespace again, inside the caller's write transaction."""
+    con.execute("DELETE FROM setting WHERE key = 'cleared'")
+
+
+def purge_cleared(con: apsw.Connection, path: Path) -> None:
+    """Take what was cleared out of the log too."""
+    purge(con, path)
+
+
+def _leave_wal(con: apsw.Connection) -> bool:
+    """SQLite changes the journal mode only for the one connection that is left."""
+    try:
+        return con.execute("PRAGMA journal_mode = DELETE").get == "delete"
+    except apsw.LockedError:
+        return False
+
+
+def _refuse_while_leased(con: apsw.Connection, now: Instant) -> None:
+    alive = cast(
+        "tuple[str, int] | None",
+        con.execute(
+            "SELECT holder, heartbeat_at FROM run WHERE state = 'running' AND heartbeat_at > ?", (now - LEASE_LASTS_MS,)
+        ).fetchone(),
+    )
+    if alive is not None:
+        raise LeaseHeldError(
+            f"A maintenance run ({alive[0]}) is working on this namespace, so it was not cleared. Try again when the run has ended."
+        )

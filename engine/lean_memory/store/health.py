@@ -1,0 +1,135 @@
+"""Whether a file keeps its promises, and what it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from lean_memory.domain import NamespaceStatus
+from lean_memory.errors import StorageError
+from lean_memory.store.connection import pragma_int
+from lean_memory.store.namespaces import size_on_disk
+
+_SHOWN = 3
+
+_RULES: tuple[tuple[str, str], ...] = (
+    (
+        "Facts without a row in the search index",
+        "SELECT f.uid FROM fact f LEFT JOIN index_row r ON r.id = f.row_id AND r.fact_id = f.id WHERE r.id IS NULL",
+    ),
+    (
+        "Passages without a row in the search index",
+        "SELECT p.id FROM passage p LEFT JOIN index_row r ON r.id = p.row_id AND r.passage_id = p.id WHERE r.id IS NULL",
+    ),
+    (
+        "Search rows that stand for nothing",
+        """
+        SELECT r.id FROM index_row r LEFT JOIN fact f ON f.id = r.fact_id LEFT JOIN passage p ON p.id = r.passage_id
+        WHERE (f.id IS NULL AND p.id IS NULL) OR (r.fact_id IS NOT NULL AND f.id IS NULL) OR (r.passage_id IS NOT NULL AND p.id IS NULL)
+        """,
+    ),
+    (
+        "Search rows that show a fact otherwise than it stands",
+        """
+        SELECT f.uid FROM fact f JOIN index_row r ON r.id = f.row_id
+        WHERE r.valid_at <> f.valid_at OR r.valid_to IS NOT f.valid_to OR ((r.flags & 2) <> 0) <> f.is_latest OR ((r.flags & 8) <> 0) <> f.struck
+              OR ((r.flags & 4) <> 0) <> (f.tier = 'cold') OR ((r.flags & 16) <> 0) <> (f.modality = 'asserted')
+        """,
+    ),
+    ("Facts whose interval ends before it begins", "SELECT uid FROM fact WHERE valid_to < valid_at"),
+    (
+        "Facts of one-valued slots whose intervals overlap",
+        """
+        SELECT uid FROM (
+            SELECT uid, valid_at, valid_to, lead(valid_at) OVER (PARTITION BY subject_id, predicate ORDER BY valid_at, recorded_at, id) AS next
+            FROM fact
+            WHERE functional = 1 AND additive = 0 AND struck = 0 AND modality = 'asserted' AND polarity = '+' AND record_kind = 'fact'
+                  AND (valid_to IS NULL OR valid_to > valid_at)
+        ) WHERE next IS NOT NULL AND (valid_to IS NULL OR valid_to > next)
+        """,
+    ),
+    (
+        "Facts that are the latest and superseded, or never were so, at once",
+        "SELECT uid FROM fact WHERE is_latest AND (superseded_by IS NOT NULL OR struck)",
+    ),
+    ("Facts that ended without a reason", "SELECT uid FROM fact WHERE NOT is_latest AND end_reason IS NULL"),
+    (
+        "Chains that break off",
+        """
+        SELECT uid FROM fact WHERE NOT is_latest AND superseded_by IS NULL AND end_reason IN ('superseded', 'corrected', 'merged')
+        """,
+    ),
+    (
+        "Facts whose earlier versions do not join up",
+        """
+        SELECT f.uid FROM fact f JOIN (
+            SELECT fact_id, min(recorded_at) AS first, max(retired_at) AS last, sum(retired_at - recorded_at) AS covered FROM fact_version GROUP BY fact_id
+        ) v ON v.fact_id = f.id WHERE v.first <> f.recorded_at OR v.last <> f.version_at OR v.covered <> v.last - v.first
+        """,
+    ),
+    (
+        "Facts whose source lies outside their episode",
+        "SELECT f.uid FROM fact f JOIN episode e ON e.id = f.episode_id WHERE f.span_start < 0 OR f.span_end > length(e.text) OR f.span_start > f.span_end",
+    ),
+)
+"""A promise that can be broken, and the query for what breaks it."""
+
+
+def check_invariants(con: apsw.Connection) -> list[str]:
+    """What does not hold, a sentence each."""
+    problems = [f"SQLite finds the file damaged: {row[0]}." for row in con.execute("PRAGMA quick_check(10)") if row[0] != "ok"]
+    problems += [f"A row of {row[0]} refers to a row of {row[2]} that is not there." for row in con.execute("PRAGMA foreign_key_check")]
+    problems += [sentence for rule, query in _RULES if (sentence := _broken(con, rule, query)) is not None]
+    problems += _words_that_disagree(con)
+    return problems
+
+
+def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageError | None) -> NamespaceStatus:
+    """Counts of what a file holds, and why it cannot be written where it cannot."""
+    counts = con.execute(
+        """
+        SELECT (SELECT count(*) FROM fact), (SELECT count(*) FROM fact WHERE is_latest AND NOT struck), (SELECT count(*) FROM episode),
+               (SELECT count(*) FROM episode WHERE state <> 'done'), (SELECT count(*) FROM entity),
+               (SELECT count(*) FROM setting WHERE key = 'unpurged')
+        """
+    ).fetchone()
+    facts, latest, episodes, unfinished, entities, unpurged = cast("tuple[int, int, int, int, int, int]", counts)
+    problems = [str(refusal)] if refusal is not None else []
+    if unpurged:
+        problems.append(
+            "Something was erased while another program was reading; its log may hold copies until the namespace is opened again."
+        )
+    return NamespaceStatus(
+        name=name,
+        path=str(path),
+        bytes=size_on_disk(path),
+        facts=facts,
+        latest=latest,
+        episodes=episodes,
+        unfinished=unfinished,
+        entities=entities,
+        schema_version=pragma_int(con, "user_version"),
+        writable=refusal is None,
+        problems=tuple(problems),
+    )
+
+
+def _broken(con: apsw.Connection, rule: str, query: str) -> str | None:
+    found = [str(row[0]) for row in con.execute(query)]
+    if not found:
+        return None
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"{rule}: {', '.join(found[:_SHOWN])}{more}."
+
+
+def _words_that_disagree(con: apsw.Connection) -> list[str]:
+    counted = con.execute(
+        "SELECT (SELECT count(*) FROM index_row), (SELECT count(*) FROM index_text), "
+        "(SELECT count(*) FROM index_row r WHERE NOT EXISTS (SELECT 1 FROM index_text t WHERE t.rowid = r.id))"
+    ).fetchone()
+    rows, texts, missing = cast("tuple[int, int, int]", counted)
+    if rows == texts and not missing:
+        return []
+    return [f"The search index holds the words of {texts} texts for {rows} rows; {missing} rows have none."]

@@ -1,0 +1,261 @@
+"""One namespace's file, open in this process: the only way in for everybody outside the store."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import cast
+
+import apsw
+
+from lean_memory.clock import Clock
+from lean_memory.domain import (
+    Episode,
+    EpisodeId,
+    Fact,
+    FactId,
+    ForgetResult,
+    HistoryEntry,
+    Instant,
+    Modality,
+    NamespaceStatus,
+    Visibility,
+)
+from lean_memory.errors import ClosedError, NewerSchemaError
+from lean_memory.settings import Settings
+from lean_memory.store import clear as clearing
+from lean_memory.store.connection import errors_translated, has_moved, open_connection, pragma_int, roll_back
+from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
+from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
+from lean_memory.store.health import check_invariants, read_status
+from lean_memory.store.migrate import Migration, builtin_migrations
+from lean_memory.store.namespaces import FileKind, kind_of, path_of, refuse_foreign
+from lean_memory.store.opened_file import FileOpener, OpenedFile
+from lean_memory.store.reading import HydratedRow, ReadTransaction
+from lean_memory.store.writing import WriteTransaction
+
+__all__ = ["HydratedRow", "NamespaceStore", "NewEpisode", "ReadTransaction", "WriteTransaction"]
+
+
+class NamespaceStore:
+    """One namespace's file. Thread-safe: one write connection behind a lock, readers from a pool, each on a snapshot.
+
+    Readers wait for nobody. Every write is one `BEGIN IMMEDIATE` transaction, so several processes may have the file open;
+    nothing is cached between transactions. After `close()` every call raises `ClosedError`.
+    """
+
+    def __init__(self, opener: FileOpener, opened: OpenedFile, clock: Clock) -> None:
+        self._opener = opener
+        self._opened: OpenedFile | None = opened
+        self._lock = RLock()
+        self.name = opener.name
+        self.path = opener.path
+        self.clock = clock
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        name: str,
+        *,
+        settings: Settings,
+        clock: Clock,
+        create: bool = True,
+        migrations: Sequence[Migration] | None = None,
+    ) -> NamespaceStore:
+        """Open a namespace under `root`, made first if there is none and `create` says so, brought up to date if it is older.
+
+        Raises `InvalidNamespaceError`, `NotFoundError`, `ForeignFileError`, or another `StorageError`. A file of a newer version, or
+        one that cannot be written, opens for reading only.
+        """
+        path = path_of(root, name)
+        opener = FileOpener(
+            path=path,
+            name=name,
+            busy_timeout_ms=settings.busy_timeout_ms,
+            migrations=builtin_migrations() if migrations is None else migrations,
+        )
+        with errors_translated(path):
+            return cls(opener, opener.open(create=create), clock)
+
+    @property
+    def writable(self) -> bool:
+        """Whether the file can be written by this version of the program."""
+        return self._current().writer is not None
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        with self._lock, errors_translated(self.path):
+            opened, self._opened = self._opened, None
+            if opened is not None:
+                opened.close()
+
+    # What is said
+
+    def record_episode(self, new: NewEpisode) -> Episode:
+        """Keep what was said, with its passages and their words; durable when this returns."""
+        return self.record_episodes([new])[0]
+
+    def record_episodes(self, many: Iterable[NewEpisode]) -> list[Episode]:
+        """Keep several episodes in one transaction, in order."""
+        stored: list[Episode] = []
+        with self.write() as tx:
+            for new in many:
+                stored.append(insert_episode(tx.connection, new, tx.recorded_at))
+                tx.tick()
+        return stored
+
+    def unfinished(self) -> list[Episode]:
+        """Episodes that were stored and not finished, oldest first."""
+        with self._snapshot() as con:
+            return unfinished_episodes(con)
+
+    def recent_episodes(self, before: EpisodeId, *, client: str | None, limit: int) -> list[Episode]:
+        """The last `limit` episodes of a client that were stored before another, oldest first."""
+        with self._snapshot() as con:
+            return recent_episodes(con, before, client, limit)
+
+    def episode(self, uid: EpisodeId) -> Episode:
+        """An episode by its id."""
+        with self._snapshot() as con:
+            return load_episode(con, uid)
+
+    # What is known
+
+    @contextmanager
+    def write(self) -> Generator[WriteTransaction]:
+        """One write transaction, committed when the block ends and rolled back by any exception. Nothing slow belongs inside it."""
+        with self._lock, errors_translated(self.path):
+            con, moment = self._begin()
+            try:
+                tx = WriteTransaction(con, self.name, moment)
+                yield tx
+                con.execute("UPDATE setting SET value = ? WHERE key = 'last_recorded_at'", (tx.recorded_at,))
+                con.execute("COMMIT")
+            finally:
+                roll_back(con)
+
+    @contextmanager
+    def read(self) -> Generator[ReadTransaction]:
+        """One snapshot of the file for everything that a search reads."""
+        with self._snapshot() as con:
+            yield ReadTransaction(connection=con, namespace=self.name)
+
+    def facts(
+        self,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        visibility: Visibility,
+        modalities: frozenset[Modality] | None,
+        limit: int | None = None,
+    ) -> list[Fact]:
+        """The facts that `visibility` lets through, newest `valid_at` first, then the one recorded later; `None` modalities are all."""
+        wanted = FactFilter(subject=subject, predicate=predicate, modalities=modalities, limit=limit)
+        with self._snapshot() as con:
+            return read_facts(con, self.name, wanted, visibility)
+
+    def fact(self, fact_id: FactId) -> Fact:
+        """A fact by its id, however it stands. Raises `NotFoundError`."""
+        with self._snapshot() as con:
+            return read_fact(con, self.name, fact_id)
+
+    def history(self, fact_id: FactId) -> list[HistoryEntry]:
+        """The chain that a fact belongs to, oldest first. Raises `NotFoundError`."""
+        with self._snapshot() as con:
+            return read_history(con, self.name, fact_id)
+
+    def status(self) -> NamespaceStatus:
+        """Counts and health."""
+        opened = self._current()
+        with self._snapshot() as con:
+            return read_status(con, self.name, self.path, opened.refusal)
+
+    def check(self) -> list[str]:
+        """What does not hold of the promises about a file, a sentence each; empty when all do."""
+        with self._snapshot() as con:
+            return check_invariants(con)
+
+    # What is erased
+
+    def forget(
+        self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
+    ) -> ForgetResult:
+        """Erase exactly one of a fact (or a passage, by the id of its hit), an episode, or everything about an entity."""
+        raise NotImplementedError
+
+    @classmethod
+    def clear(cls, root: Path, name: str, *, settings: Settings, clock: Clock) -> bool:
+        """Remove a namespace with everything in it; gives whether there was one.
+
+        Raises `LeaseHeldError` while a maintenance run is alive. Processes that have the file open go on with an empty namespace.
+        """
+        path = path_of(root, name)
+        with errors_translated(path):
+            refuse_foreign(path)
+            if kind_of(path) is FileKind.MISSING:
+                return False
+            return _clear(path, settings, clock())
+
+    def _current(self) -> OpenedFile:
+        opened = self._opened
+        if opened is None:
+            raise ClosedError(f"The namespace “{self.name}” was closed; open it again to go on.")
+        return opened
+
+    def _begin(self) -> tuple[apsw.Connection, Instant]:
+        """Begin a write transaction in the file that is at the path now, and the moment of everything recorded in it."""
+        while True:
+            con = self._current().write_connection()
+            if con.in_transaction:
+                raise RuntimeError("a write transaction was begun inside another one")
+            con.execute("BEGIN IMMEDIATE")
+            if not has_moved(con):
+                break
+            roll_back(con)
+            self._reopen(create=True)
+        try:
+            if clearing.is_cleared(con):
+                clearing.revive(con)
+            last = cast("int", con.execute("SELECT value FROM setting WHERE key = 'last_recorded_at'").get)
+        except BaseException:
+            roll_back(con)
+            raise
+        return con, Instant(max(self.clock(), last + 1))
+
+    @contextmanager
+    def _snapshot(self) -> Generator[apsw.Connection]:
+        with errors_translated(self.path):
+            self._follow_clear()
+            with self._current().readers.snapshot() as con:
+                yield con
+
+    def _follow_clear(self) -> None:
+        """Go over to the file that is at the path now, if the one that is open was cleared and removed."""
+        with self._current().readers.snapshot() as con:
+            gone = clearing.is_cleared(con) and has_moved(con) and kind_of(self.path) is FileKind.OURS
+        if gone:
+            with self._lock:
+                self._reopen(create=True)
+
+    def _reopen(self, *, create: bool) -> None:
+        self._current().close()
+        self._opened = self._opener.open(create=create)
+
+
+def _clear(path: Path, settings: Settings, now: Instant) -> bool:
+    con = open_connection(path, busy_timeout_ms=settings.busy_timeout_ms)
+    try:
+        newest = builtin_migrations()[-1].version
+        if pragma_int(con, "user_version") > newest:
+            raise NewerSchemaError(f"{path.name} was written by a newer Lean Memory, so it was not cleared. Update the program first.")
+        was_there = not clearing.is_cleared(con)
+        clearing.empty_file(con, now)
+        clearing.purge_cleared(con, path)
+    except BaseException:
+        con.close()
+        raise
+    clearing.remove_if_unused(con, path)
+    return was_there

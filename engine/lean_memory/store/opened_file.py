@@ -1,0 +1,162 @@
+"""One opening of a namespace's file: its write connection and its readers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from lean_memory.errors import BusyError, DamagedFileError, ForeignFileError, NewerSchemaError, NotFoundError, StorageError
+from lean_memory.store.clear import is_cleared, remove_if_unused
+from lean_memory.store.connection import open_connection, pragma_int
+from lean_memory.store.migrate import Migration, create_file, migrate
+from lean_memory.store.namespaces import FileKind, kind_of, make_private, refuse_foreign, stored_identity
+from lean_memory.store.purge import purge
+from lean_memory.store.reading import ReaderPool
+
+_WAL = "wal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedFile:
+    """The connections to one file; `writer` is `None` where the file can only be read, and `refusal` says why."""
+
+    path: Path
+    writer: apsw.Connection | None
+    readers: ReaderPool
+    refusal: StorageError | None = None
+
+    def write_connection(self) -> apsw.Connection:
+        """The connection to write with, or the error that says why there is none."""
+        if self.writer is None:
+            raise self.refusal or StorageError(f"{self.path} is open for reading only.")
+        return self.writer
+
+    def close(self) -> None:
+        """Close every connection; a cleared file that nobody else has open goes now."""
+        self.readers.close()
+        if self.writer is None:
+            return
+        if is_cleared(self.writer):
+            remove_if_unused(self.writer, self.path)
+        else:
+            self.writer.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOpener:
+    """How the file of one namespace is opened, now and again after it was cleared."""
+
+    path: Path
+    name: str
+    busy_timeout_ms: int
+    migrations: Sequence[Migration]
+
+    def open(self, *, create: bool) -> OpenedFile:
+        """Open the file, made or brought up to date first; a file that is not ours or not of this namespace is refused untouched."""
+        while True:
+            refuse_foreign(self.path)
+            if kind_of(self.path) is FileKind.MISSING:
+                self._make(create=create)
+            opened = self._open_existing(create=create)
+            if opened is not None:
+                return opened
+
+    def _make(self, *, create: bool) -> None:
+        if not create:
+            raise NotFoundError(f"There is no namespace “{self.name}” in {self.path.parent}.")
+        create_file(self.path, self.name, self.migrations)
+
+    def _open_existing(self, *, create: bool) -> OpenedFile | None:
+        """The opened file; `None` if it was cleared and is gone now."""
+        if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+            return self._read_only(
+                StorageError(
+                    f"{self.path} can be read, but not written: the file or its folder belongs to somebody else. Nothing was changed."
+                )
+            )
+        con = open_connection(self.path, busy_timeout_ms=self.busy_timeout_ms)
+        keep = False
+        try:
+            self._check_identity(con)
+            if pragma_int(con, "user_version") > self.migrations[-1].version:
+                return self._read_only(self._newer(pragma_int(con, "user_version")))
+            if is_cleared(con) and not self._may_stay_cleared(con, create=create):
+                return None
+            self._prepare(con)
+            keep = True
+        finally:
+            if not keep:
+                con.close()
+        return OpenedFile(path=self.path, writer=con, readers=ReaderPool(self._connect_reader))
+
+    def _may_stay_cleared(self, con: apsw.Connection, *, create: bool) -> bool:
+        if con.pragma("journal_mode") != _WAL:
+            # Whoever cleared it died just before removing it.
+            if remove_if_unused(con, self.path):
+                return False
+            raise BusyError(
+                f"{self.path.name} is being cleared by another program; nothing of this call was written. Try again in a moment."
+            )
+        if not create:
+            raise NotFoundError(f"There is no namespace “{self.name}” in {self.path.parent}.")
+        return True
+
+    def _prepare(self, con: apsw.Connection) -> None:
+        if con.pragma("journal_mode") != _WAL:
+            con.execute("PRAGMA journal_mode = WAL")
+        migrate(con, self.path, self.migrations)
+        make_private(self.path)
+        if con.execute("SELECT 1 FROM setting WHERE key = 'unpurged'").fetchone() is not None:
+            with contextlib.suppress(apsw.BusyError, BusyError):
+                purge(con, self.path)
+
+    def _check_identity(self, con: apsw.Connection) -> None:
+        try:
+            name, _ = stored_identity(con)
+        except KeyError as error:
+            raise DamagedFileError(
+                f"{self.path} does not say which namespace it holds. It was not changed. Keep a copy of it and restore a backup."
+            ) from error
+        if name != self.name:
+            raise ForeignFileError(
+                f"{self.path} holds the namespace “{name}”, not “{self.name}”; it was moved or copied here and not touched."
+            )
+
+    def _newer(self, version: int) -> NewerSchemaError:
+        return NewerSchemaError(
+            f"{self.path.name} was written by a newer Lean Memory (file version {version}, this program knows {self.migrations[-1].version}). "
+            "It can be read, and nothing was changed; update the program to write to it."
+        )
+
+    def _read_only(self, refusal: StorageError) -> OpenedFile:
+        con = self._connect_reader()
+        try:
+            self._check_identity(con)
+        finally:
+            con.close()
+        return OpenedFile(path=self.path, writer=None, readers=ReaderPool(self._connect_reader), refusal=refusal)
+
+    def _connect_reader(self) -> apsw.Connection:
+        try:
+            return self._reader(immutable=False)
+        except apsw.CantOpenError:
+            # In a folder that cannot be written SQLite cannot make its -shm; without a log nothing is missed by not having one.
+            log = self.path.with_name(self.path.name + "-wal")
+            if os.access(self.path.parent, os.W_OK) or (log.exists() and log.stat().st_size > 0):
+                raise
+            return self._reader(immutable=True)
+
+    def _reader(self, *, immutable: bool) -> apsw.Connection:
+        con = open_connection(self.path, busy_timeout_ms=self.busy_timeout_ms, readonly=True, immutable=immutable)
+        try:
+            # The first read is what fails where the log cannot be opened.
+            pragma_int(con, "user_version")
+        except BaseException:
+            con.close()
+            raise
+        return con

@@ -1,0 +1,172 @@
+"""Readers: a pool of connections, and what a search reads on one snapshot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import cast
+
+import apsw
+
+from lean_memory.domain import Episode, EpisodeId, Fact, Instant, Source, Span, Visibility
+from lean_memory.store.connection import snapshot
+from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, facts_of, passage_as_fact
+from lean_memory.store.visibility import LATEST
+
+_KEPT_READERS = 4
+
+
+class ReaderPool:
+    """Read connections of one file, opened when needed; each is used by one thread at a time."""
+
+    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        self._connect = connect
+        self._idle: list[apsw.Connection] = []
+        self._lock = Lock()
+        self._closed = False
+
+    @contextmanager
+    def snapshot(self) -> Generator[apsw.Connection]:
+        """A connection inside a read transaction: everything read in the block is of one moment."""
+        con = self._take()
+        try:
+            with snapshot(con):
+                yield con
+        finally:
+            self._give_back(con)
+
+    def close(self) -> None:
+        """Close the idle connections; one in use is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for con in idle:
+            con.close()
+
+    def _take(self) -> apsw.Connection:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return self._connect()
+
+    def _give_back(self, con: apsw.Connection) -> None:
+        with self._lock:
+            if not self._closed and len(self._idle) < _KEPT_READERS:
+                self._idle.append(con)
+                return
+        con.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HydratedRow:
+    """What an index row stands for: a fact, or a passage in the shape of one, with the passage it was taken from, verbatim."""
+
+    row_id: int
+    fact: Fact
+    source: str
+    passage_row: int | None
+    """The passage that holds it, so that a fact and its own passage can be told to be one hit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTransaction:
+    """One snapshot of a namespace."""
+
+    connection: apsw.Connection
+    namespace: str
+
+    def hydrate(self, row_ids: Sequence[int], visibility: Visibility | None = None) -> dict[int, HydratedRow]:
+        """What the index rows stand for, by row id; rows that stand for nothing are left out.
+
+        With `known_at` in `visibility`, facts are shown as they stood then.
+        """
+        known_at = None if visibility is None else visibility.known_at
+        found = self._passages(row_ids)
+        found.update(self._facts(row_ids, known_at))
+        return found
+
+    def texts(self, row_ids: Iterable[int]) -> dict[int, str]:
+        """The texts that index rows were made from, by row id: what is to be embedded for them."""
+        rows = self.connection.execute(
+            """
+            SELECT r.id, CASE WHEN f.id IS NULL THEN substr(e.text, p.span_start + 1, p.span_end - p.span_start) ELSE f.fact_text END
+            FROM json_each(?) j JOIN index_row r ON r.id = j.value
+            LEFT JOIN fact f ON f.id = r.fact_id
+            LEFT JOIN passage p ON p.id = r.passage_id LEFT JOIN episode e ON e.id = p.episode_id
+            """,
+            (_json(row_ids),),
+        )
+        return {row_id: text for row_id, text in cast("list[tuple[int, str | None]]", rows.fetchall()) if text is not None}
+
+    def _facts(self, row_ids: Sequence[int], known_at: Instant | None) -> dict[int, HydratedRow]:
+        query = CURRENT_FACT if known_at is None else FACT_KNOWN_AT
+        rows = self.connection.execute(
+            f"{query} WHERE f.id IN (SELECT r.fact_id FROM json_each(:ids) j JOIN index_row r ON r.id = j.value)",
+            {"ids": _json(row_ids), "known_at": known_at},
+        )
+        facts = {stored.row: stored.fact for stored in facts_of(rows, self.namespace)}
+        passages = self._passages_of_facts(facts)
+        places = self.connection.execute(
+            "SELECT r.id, r.fact_id FROM json_each(?) j JOIN index_row r ON r.id = j.value WHERE r.fact_id IS NOT NULL", (_json(row_ids),)
+        )
+        found: dict[int, HydratedRow] = {}
+        for row_id, fact_row in cast("list[tuple[int, int]]", places.fetchall()):
+            if fact_row in facts:
+                fact = facts[fact_row]
+                passage_row, source = passages.get(fact_row, (None, fact.fact_text))
+                found[row_id] = HydratedRow(row_id=row_id, fact=fact, source=source, passage_row=passage_row)
+        return found
+
+    def _passages_of_facts(self, fact_rows: Iterable[int]) -> dict[int, tuple[int, str]]:
+        rows = self.connection.execute(
+            """
+            SELECT f.id, p.id, substr(e.text, p.span_start + 1, p.span_end - p.span_start)
+            FROM json_each(?) j JOIN fact f ON f.id = j.value JOIN episode e ON e.id = f.episode_id
+            JOIN passage p ON p.episode_id = f.episode_id AND p.span_start <= f.span_start AND p.span_end > f.span_start
+            """,
+            (_json(fact_rows),),
+        )
+        return {fact: (passage, text) for fact, passage, text in cast("list[tuple[int, int, str]]", rows.fetchall())}
+
+    def _passages(self, row_ids: Sequence[int]) -> dict[int, HydratedRow]:
+        rows = self.connection.execute(
+            f"""
+            SELECT r.id, p.id, r.valid_to, r.flags & {LATEST}, e.uid, substr(e.text, p.span_start + 1, p.span_end - p.span_start),
+                   e.source, e.client, e.t_ref, e.tz, e.recorded_at, p.span_start
+            FROM json_each(?) j JOIN index_row r ON r.id = j.value JOIN passage p ON p.id = r.passage_id
+            JOIN episode e ON e.id = p.episode_id WHERE r.fact_id IS NULL
+            """,
+            (_json(row_ids),),
+        )
+        return {row[0]: self._passage(row) for row in cast("list[_PassageRow]", rows.fetchall())}
+
+    def _passage(self, row: _PassageRow) -> HydratedRow:
+        row_id, passage_row, valid_to, latest, uid, text, source, client, t_ref, tz, recorded_at, start = row
+        episode = Episode(
+            uid=EpisodeId(uid),
+            text=text,
+            source=Source(source),
+            client=client,
+            t_ref=Instant(t_ref),
+            tz=tz,
+            recorded_at=Instant(recorded_at),
+        )
+        fact = passage_as_fact(
+            episode,
+            passage_row=passage_row,
+            namespace=self.namespace,
+            span=Span(start=start, end=start + len(text)),
+            valid_to=None if valid_to is None else Instant(valid_to),
+            is_latest=bool(latest),
+        )
+        return HydratedRow(row_id=row_id, fact=fact, source=text, passage_row=passage_row)
+
+
+_PassageRow = tuple[int, int, int | None, int, str, str, str, str | None, int, str, int, int]
+
+
+def _json(numbers: Iterable[int]) -> str:
+    return json.dumps([int(n) for n in numbers])

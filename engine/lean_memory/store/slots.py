@@ -1,0 +1,170 @@
+"""What a slot holds, for resolution to plan with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import cast
+
+import apsw
+
+from lean_memory.changes import Slot, Window, WindowEvidence, WindowFact
+from lean_memory.domain import Act, EndReason, EpisodeId, Instant, Modality, Polarity, Span
+from lean_memory.store.entities import same_entities
+
+_FactRow = tuple[
+    int, str, str, str, str, int, int, int | None, int, int, int | None, int, int | None, str | None, int,
+]  # fmt: skip
+_FACT = """
+    SELECT f.id, f.object, f.object_key, f.polarity, f.modality, f.additive, f.asserted_at, f.asserted_until, f.recorded_at,
+           f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.end_reason, f.span_start
+    FROM fact f
+    WHERE f.subject_id = :subject AND f.predicate = :predicate AND f.struck = 0 AND f.record_kind = 'fact'
+"""
+_AMONG_VALUES = "AND f.object_key IN (SELECT value FROM json_each(:keys))"
+
+_EvidenceRow = tuple[int, str, str, str, str, str, int, int, int | None, int, int | None, str, str, int, int]
+_EVIDENCE = """
+    SELECT c.id, c.act, c.object, c.object_key, c.polarity, c.modality, c.additive, c.valid_at, c.valid_to, c.recorded_at, c.fact_id,
+           c.fact_text, e.uid, c.span_start, c.span_end
+    FROM evidence c JOIN episode e ON e.id = c.episode_id
+    WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :start AND c.act = '{act}'
+"""
+_RETRACTIONS = _EVIDENCE.format(act="retract")
+_CONFIRMATIONS = _EVIDENCE.format(act="assert")
+_CONFIRMED_VALUES = "AND c.object_key IN (SELECT value FROM json_each(:keys))"
+
+_Parameters = dict[str, str | int | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenValue:
+    """A value that a slot holds now."""
+
+    row: int
+    """Row of the fact that says so."""
+    object: str
+    object_key: str
+    polarity: Polarity
+    modality: Modality
+    fact_text: str
+    index_row: int
+    """Its row in the search index, under which its vector is kept."""
+
+
+def read_window(con: apsw.Connection, slot: Slot, values: frozenset[str] | None, since: Instant) -> Window:
+    """The part of a slot that a statement about the moments from `since` on can touch; see `Window`.
+
+    `values` are the object keys that matter, or `None` for all. Costs grow with what is open or ended since, not with the slot's history.
+    """
+    facts: list[WindowFact] = []
+    evidence: list[WindowEvidence] = []
+    subjects = same_entities(con, slot.subject_key)
+    keys = None if values is None else json.dumps(sorted(values))
+    for subject in subjects:
+        given: _Parameters = {"subject": subject, "predicate": slot.predicate, "keys": keys, "since": since}
+        facts += _open_or_ended_since(con, given)
+    start = min([since, *(f.valid_at for f in facts)])
+    seen = {f.row for f in facts}
+    for subject in subjects:
+        given = {"subject": subject, "predicate": slot.predicate, "keys": keys, "start": start}
+        facts += [f for f in _merged_since(con, given) if f.row not in seen]
+        evidence += _evidence_since(con, given)
+    return Window(
+        slot=slot,
+        since=since,
+        facts=tuple(sorted(facts, key=lambda f: (f.asserted_at, f.recorded_at, f.row))),
+        evidence=tuple(sorted(evidence, key=lambda c: (c.valid_at, c.recorded_at, c.row))),
+    )
+
+
+def _open_or_ended_since(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:
+    if given["keys"] is not None:
+        return _facts(con.execute(f"{_FACT} {_AMONG_VALUES} AND (f.valid_to IS NULL OR f.valid_to >= :since)", given))
+    # Two queries, so that each is one range of the index on the ends.
+    still_open = _facts(con.execute(f"{_FACT} AND f.valid_to IS NULL", given))
+    return still_open + _facts(con.execute(f"{_FACT} AND f.valid_to >= :since", given))
+
+
+def _merged_since(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:
+    # A merged fact ends where it was asserted.
+    among = "" if given["keys"] is None else _AMONG_VALUES
+    return _facts(con.execute(f"{_FACT} {among} AND f.end_reason = 'merged' AND f.valid_to >= :start", given))
+
+
+def _evidence_since(con: apsw.Connection, given: _Parameters) -> list[WindowEvidence]:
+    among = "" if given["keys"] is None else _CONFIRMED_VALUES
+    return _evidence(con.execute(_RETRACTIONS, given)) + _evidence(con.execute(f"{_CONFIRMATIONS} {among}", given))
+
+
+def open_values(con: apsw.Connection, slot: Slot, tokens: Iterable[str]) -> list[OpenValue]:
+    """The latest values of a slot whose key holds one of the tokens; all of them when no token is given. Linear in the open values."""
+    wanted = tuple(tokens)
+    found: list[OpenValue] = []
+    for subject in same_entities(con, slot.subject_key):
+        rows = con.execute(
+            "SELECT id, object, object_key, polarity, modality, fact_text, row_id FROM fact "
+            "WHERE subject_id = ? AND predicate = ? AND is_latest = 1 AND struck = 0 AND record_kind = 'fact' ORDER BY id",
+            (subject, slot.predicate),
+        )
+        for row, display, key, polarity, modality, text, index_row in cast(
+            "list[tuple[int, str, str, str, str, str, int]]", rows.fetchall()
+        ):
+            if not wanted or any(token in key for token in wanted):
+                value = OpenValue(
+                    row=row,
+                    object=display,
+                    object_key=key,
+                    polarity=Polarity(polarity),
+                    modality=Modality(modality),
+                    fact_text=text,
+                    index_row=index_row,
+                )
+                found.append(value)
+    return found
+
+
+def _facts(rows: apsw.Cursor) -> list[WindowFact]:
+    return [
+        WindowFact(
+            row=r[0],
+            object=r[1],
+            object_key=r[2],
+            polarity=Polarity(r[3]),
+            modality=Modality(r[4]),
+            additive=bool(r[5]),
+            asserted_at=Instant(r[6]),
+            asserted_until=None if r[7] is None else Instant(r[7]),
+            recorded_at=Instant(r[8]),
+            valid_at=Instant(r[9]),
+            valid_to=None if r[10] is None else Instant(r[10]),
+            is_latest=bool(r[11]),
+            superseded_by=r[12],
+            end_reason=None if r[13] is None else EndReason(r[13]),
+            position=r[14],
+        )
+        for r in cast("list[_FactRow]", rows.fetchall())
+    ]
+
+
+def _evidence(rows: apsw.Cursor) -> list[WindowEvidence]:
+    return [
+        WindowEvidence(
+            row=r[0],
+            act=Act(r[1]),
+            object=r[2],
+            object_key=r[3],
+            polarity=Polarity(r[4]),
+            modality=Modality(r[5]),
+            additive=bool(r[6]),
+            valid_at=Instant(r[7]),
+            valid_to=None if r[8] is None else Instant(r[8]),
+            recorded_at=Instant(r[9]),
+            fact_row=r[10],
+            fact_text=r[11],
+            episode_id=EpisodeId(r[12]),
+            span=Span(start=r[13], end=r[14]),
+        )
+        for r in cast("list[_EvidenceRow]", rows.fetchall())
+    ]

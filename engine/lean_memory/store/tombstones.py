@@ -1,0 +1,62 @@
+"""What was forgotten stays unlearned: a salted digest of it, from which it cannot be read back."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from typing import cast
+
+import apsw
+
+from lean_memory.domain import Instant, Polarity, value_key
+
+
+def is_tombstoned(con: apsw.Connection, sentence: str) -> bool:
+    """Whether the sentence, whatever its case, spacing and edge punctuation, was forgotten."""
+    return _is_known(con, _sentence(sentence))
+
+
+def is_value_tombstoned(con: apsw.Connection, subject_key: str, predicate: str, object_key: str, polarity: Polarity) -> bool:
+    """Whether a fact that said this of the subject was forgotten, in whatever words."""
+    return _is_known(con, _value(subject_key, predicate, object_key, polarity))
+
+
+def bury_sentences(con: apsw.Connection, sentences: Iterable[str], moment: Instant) -> int:
+    """Note sentences as forgotten; how many were not yet."""
+    return _bury(con, {_sentence(s) for s in sentences if value_key(s)}, moment)
+
+
+def bury_values(con: apsw.Connection, values: Iterable[tuple[str, str, str, Polarity]], moment: Instant) -> int:
+    """Note (subject key, predicate, object key, polarity) as forgotten; how many were not yet."""
+    return _bury(con, {_value(*value) for value in values}, moment)
+
+
+def lift_sentence(con: apsw.Connection, sentence: str) -> None:
+    """The person says it after all: let the sentence be learned again."""
+    con.execute("DELETE FROM tombstone WHERE digest = ?", (_digest(con, _sentence(sentence)),))
+
+
+def _is_known(con: apsw.Connection, message: bytes) -> bool:
+    if con.execute("SELECT 1 FROM tombstone LIMIT 1").fetchone() is None:
+        return False
+    return con.execute("SELECT 1 FROM tombstone WHERE digest = ?", (_digest(con, message),)).fetchone() is not None
+
+
+def _bury(con: apsw.Connection, messages: set[bytes], moment: Instant) -> int:
+    before = con.total_changes()
+    con.executemany("INSERT OR IGNORE INTO tombstone (digest, forgotten_at) VALUES (?, ?)", [(_digest(con, m), moment) for m in messages])
+    return con.total_changes() - before
+
+
+def _sentence(sentence: str) -> bytes:
+    return b"sentence\0" + value_key(sentence).encode("utf-8", "surrogatepass")
+
+
+def _value(subject_key: str, predicate: str, object_key: str, polarity: Polarity) -> bytes:
+    return b"value\0" + "\0".join((subject_key, predicate, object_key, polarity.value)).encode("utf-8", "surrogatepass")
+
+
+def _digest(con: apsw.Connection, message: bytes) -> bytes:
+    salt = cast("bytes", con.execute("SELECT value FROM setting WHERE key = 'salt'").get)
+    return hmac.new(salt, message, hashlib.sha256).digest()

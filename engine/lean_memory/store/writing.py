@@ -1,0 +1,107 @@
+"""What can be done inside one write transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from lean_memory.changes import ChangeSet, Slot, Window
+from lean_memory.domain import Episode, EpisodeId, FactId, Instant, ModelIdentity, Polarity, name_key, value_key
+from lean_memory.store import search_index, tombstones
+from lean_memory.store.apply import Applied, Embeddings, apply_changes
+from lean_memory.store.episodes import episode_row, find_episode, mark_done
+from lean_memory.store.reading import ReadTransaction
+from lean_memory.store.slots import OpenValue, open_values, read_window
+
+
+class WriteTransaction:
+    """An open write transaction of one namespace."""
+
+    def __init__(self, connection: apsw.Connection, namespace: str, moment: Instant) -> None:
+        self.connection = connection
+        self.recorded_at = moment
+        """The moment of what is recorded next: later than anything in the file."""
+        self._namespace = namespace
+
+    def tick(self) -> None:
+        """Go on to the next moment, so that what is recorded from here on counts as later."""
+        self.recorded_at = Instant(self.recorded_at + 1)
+
+    def episode_row(self, uid: EpisodeId) -> int:
+        """The row of an episode. Raises `NotFoundError`."""
+        return episode_row(self.connection, uid)
+
+    def is_done(self, uid: EpisodeId) -> bool:
+        """Whether nothing is left to do for an episode: it was finished by somebody else, or erased."""
+        state = self.connection.execute("SELECT state FROM episode WHERE uid = ?", (uid,)).get
+        return state is None or state == "done"
+
+    def facts_of(self, uid: EpisodeId) -> list[FactId]:
+        """Ids of the facts that came from an episode, in order."""
+        rows = self.connection.execute(
+            "SELECT f.uid FROM fact f JOIN episode e ON e.id = f.episode_id WHERE e.uid = ? ORDER BY f.id", (uid,)
+        )
+        return [FactId(row[0]) for row in cast("list[tuple[str]]", rows.fetchall())]
+
+    def window(self, slot: Slot, values: frozenset[str] | None, since: Instant) -> Window:
+        """The part of a slot that a statement about the moments from `since` on can touch; `values` are the keys that matter, or all."""
+        return read_window(self.connection, slot, values, since)
+
+    def values_containing(self, slot: Slot, tokens: Iterable[str] = ()) -> list[OpenValue]:
+        """The latest values of a slot whose key holds one of the tokens, or all of them. Linear in the open values."""
+        return open_values(self.connection, slot, tokens)
+
+    def is_tombstoned(
+        self,
+        sentence: str,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        value: str | None = None,
+        polarity: Polarity = Polarity.POSITIVE,
+    ) -> bool:
+        """Whether the sentence was forgotten or, where the statement is given too, whether its fact was, in whatever words."""
+        if tombstones.is_tombstoned(self.connection, sentence):
+            return True
+        if subject is None or predicate is None or not value:
+            return False
+        return tombstones.is_value_tombstoned(self.connection, name_key(subject), predicate, value_key(value), polarity)
+
+    def lift_tombstone(self, sentence: str) -> None:
+        """The person says it after all: let the sentence be learned again."""
+        tombstones.lift_sentence(self.connection, sentence)
+
+    def apply(
+        self,
+        changes: ChangeSet,
+        *,
+        episode: Episode,
+        embeddings: Mapping[str, NDArray[np.float32]] | None = None,
+        model: ModelIdentity | None = None,
+    ) -> Applied:
+        """Write everything that came of an episode, which is finished with it.
+
+        `embeddings` are unit vectors by text, made by `model`: those of new facts and of the episode's passages are kept.
+        """
+        vectors = None if model is None or embeddings is None else Embeddings(model=model, by_text=embeddings)
+        applied = apply_changes(self.connection, changes, episode=episode, recorded_at=self.recorded_at, embeddings=vectors)
+        self.finish(episode.uid)
+        return applied
+
+    def finish(self, uid: EpisodeId) -> None:
+        """Note that nothing is left to do for an episode."""
+        mark_done(self.connection, uid)
+        self.tick()
+
+    def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
+        """Index rows that `model` has made no vector for, with their texts."""
+        rows = search_index.rows_without_vector(self.connection, model, limit)
+        return ReadTransaction(connection=self.connection, namespace=self._namespace).texts(rows)
+
+    def has_episode(self, uid: EpisodeId) -> bool:
+        """Whether an episode is there."""
+        return find_episode(self.connection, uid) is not None
