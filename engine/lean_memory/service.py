@@ -199,6 +199,11 @@ class MemoryService:
         self._check_open()
         return sorted(entry.name for entry in namespaces.listing(self._settings.root).namespaces)
 
+    def other_files(self) -> list[tuple[str, str]]:
+        """Databases in the data root that are no namespaces of ours, each path with the reason; they are never written."""
+        self._check_open()
+        return [(str(other.path), other.reason) for other in namespaces.listing(self._settings.root).others]
+
     def status(self, namespace: str | None = None) -> list[NamespaceStatus]:
         """Counts and sizes of one namespace, or of all."""
         names = self.namespaces() if namespace is None else [namespace]

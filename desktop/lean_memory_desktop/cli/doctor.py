@@ -1,10 +1,11 @@
-"""`lean-memory doctor`: looks at the data folder and at every file in it, changes nothing, and says what to do about what it finds."""
+"""`lean-memory doctor`: looks at the data folder and at every file in it, repairs nothing, and says what to do about what it finds."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from lean_memory import Memory
 
 _ENOUGH_SPACE = 100_000_000
+_REINSTALL = "Reinstall Lean Memory: pip install --force-reinstall lean-memory-desktop"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class Finding:
 def doctor(options: Options) -> int:
     """Report every finding; 1 when one of them is not sound."""
     root = data_root(options)
-    findings = [*_folder(root), *_contents(options)]
+    findings = [_engine(), *_folder(root), *_contents(options)]
     sound = all(finding.sound for finding in findings)
     if options.json:
         write_json({"root": str(root), "sound": sound, "findings": [_form(finding) for finding in findings]})
@@ -85,19 +87,37 @@ def _permissions(root: Path) -> Iterator[Finding]:
         yield Finding(subject="permissions", sound=True, sentence="Only you may open the data folder and its files.")
 
 
+def _engine() -> Finding:
+    """Whether a sentence can be remembered and found again on this computer, tried in a temporary folder."""
+    from lean_memory import Memory
+
+    try:
+        with tempfile.TemporaryDirectory(prefix="lean-memory-doctor-") as folder, Memory(root=folder) as memory:
+            memory.add("trial", "I play the cello.")
+            found = memory.search("trial", "Which instrument do I play?", k=1)
+    except LeanMemoryError as error:
+        return Finding(subject="engine", sound=False, sentence=str(error), remedy=_REINSTALL)
+    lacking = sorted(set(found[0].degraded)) if found else ["any answer"]
+    return Finding(
+        subject="engine",
+        sound=not lacking,
+        sentence=f"A trial search went without: {', '.join(lacking)}."
+        if lacking
+        else "SQLite, its vector extension and the built-in model work.",
+        remedy=_REINSTALL if lacking else "",
+    )
+
+
 def _contents(options: Options) -> Iterator[Finding]:
     try:
         with open_memory(options) as memory:
-            yield Finding(subject="engine", sound=True, sentence="SQLite, its vector extension and the built-in model are there.")
+            for path, reason in memory.other_files():
+                remedy = "It is never touched. Move it out of the data folder, or put a backup in its place if it was a namespace."
+                yield Finding(subject="file", sound=False, sentence=f"{path} is no namespace that can be used: {reason}", remedy=remedy)
             for name in memory.namespaces():
                 yield from _namespace(memory, name)
     except LeanMemoryError as error:
-        yield Finding(
-            subject="engine",
-            sound=False,
-            sentence=str(error),
-            remedy="Reinstall Lean Memory: pip install --force-reinstall lean-memory-desktop",
-        )
+        yield Finding(subject="folder", sound=False, sentence=str(error), remedy="Choose another folder with --root or LM_DATA_ROOT.")
 
 
 def _namespace(memory: Memory, name: str) -> Iterator[Finding]:
