@@ -103,8 +103,8 @@ class GraphWriter:
     def linear(self, x: str, name: str, weight: NDArray[np.float32]) -> str:
         """x @ weight.T without bias, the weight (out, in) kept as int8."""
         scale, codes = quantise_rows(weight)
-        whole = self.node("Cast", self.constant(name, codes.T), to=TensorProto.FLOAT)
-        return self.node("MatMul", x, self.node("Mul", whole, self.constant(f"{name}.scale", scale[None, :])))
+        stored = self.constant(name, codes.T), self.constant(f"{name}.scale", scale)
+        return self.node("MatMul", x, self.node("DequantizeLinear", *stored, axis=1))
 
 
 def quantise_rows(weight: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:

@@ -30,7 +30,7 @@ MANIFEST = "builtin.json"
 
 _LONGEST_TEXT = 4096
 """Characters looked at: some three times what the model's 256 tokens hold in prose, so that tokenizing stays bounded."""
-_TOKENS_AT_ONCE = 1024
+_TOKENS_AT_ONCE = 512
 """Token places in one run of the model, padding included; it bounds the memory of a run."""
 
 
@@ -85,14 +85,16 @@ class _File:
     path: Path
     sha256: str
 
-    def read(self) -> bytes:
+    def verified(self) -> Path:
+        """The path of the file, once its content is seen to be what was shipped."""
         try:
-            content = self.path.read_bytes()
+            with self.path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise _incomplete(self.path, "cannot be read") from error
-        if hashlib.sha256(content).hexdigest() != self.sha256:
+        if found != self.sha256:
             raise _incomplete(self.path, "is damaged")
-        return content
+        return self.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +160,7 @@ def _read_manifest(folder: Path) -> _Manifest:
 
 
 def _load(manifest: _Manifest, threads: int) -> _Model:
-    model, tokenizer = manifest.model.read(), manifest.tokenizer.read()
+    model, tokenizer = manifest.model.verified(), manifest.tokenizer.verified()
     try:
         loaded = _Model(tokenizer=_open_tokenizer(tokenizer, manifest.max_tokens), session=_open_session(model, threads))
     except ImportError as error:
@@ -170,17 +172,17 @@ def _load(manifest: _Manifest, threads: int) -> _Model:
     return loaded
 
 
-def _open_tokenizer(written: bytes, max_tokens: int) -> Tokenizer:
+def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
     # Imported here, like onnxruntime below: both take longer than the rest of the engine, and a search by words needs neither.
     from tokenizers import Tokenizer  # noqa: PLC0415
 
-    tokenizer = Tokenizer.from_str(written.decode("utf-8"))
+    tokenizer = Tokenizer.from_str(path.read_text("utf-8"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)  # pyright: ignore[reportUnknownMemberType] - its stub leaves **kwargs untyped
     return tokenizer
 
 
-def _open_session(model: bytes, threads: int) -> _Session:
+def _open_session(path: Path, threads: int) -> _Session:
     onnxruntime = importlib.import_module("onnxruntime")  # It has no type stubs.
     # Official builds for Windows report events to Microsoft unless told not to.
     onnxruntime.disable_telemetry_events()
@@ -188,9 +190,11 @@ def _open_session(model: bytes, threads: int) -> _Session:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     # Threads that spin between runs would burn a laptop's battery, and slow down everything beside them.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Weights become float32 here, once. Otherwise activations are rounded to 8 bits too, where the processor can, and differently there.
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
     # The arena would keep the memory of the largest run for ever.
     options.enable_cpu_mem_arena = False
-    return cast("_Session", onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"]))
+    return cast("_Session", onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"]))
 
 
 def _incomplete(path: Path, what: str) -> ModelError:
