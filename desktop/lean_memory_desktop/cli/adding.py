@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, TypedDict
 
-from lean_memory_desktop.cli.console import complain, progress, say, say_indented, write_json
+from lean_memory_desktop.cli.console import complain, progress, say, write_json
 from lean_memory_desktop.cli.json_form import added_form
 from lean_memory_desktop.cli.moments import read_moment
 from lean_memory_desktop.cli.opening import fact_by_id, open_memory, zone_of
@@ -153,7 +153,7 @@ def _report(memory: Memory, namespace: str, result: AddResult) -> None:
             say(heading)
             for fact_id in ids:
                 fact = fact_by_id(memory, namespace, fact_id)
-                say_indented(f"{fact.fact_text}  [{fact.subject} / {fact.predicate} / {fact.object}]")
+                say(f"{fact.fact_text}  [{fact.subject} / {fact.predicate} / {fact.object}]", indent=2)
     if not (result.fact_ids or result.existing or result.superseded):
         say("Kept as said; nothing durable was found in it.")
     if result.redacted:

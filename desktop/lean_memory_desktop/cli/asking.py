@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from lean_memory_desktop.cli.console import complain, say, say_indented, table, write_json
+from lean_memory_desktop.cli.console import complain, say, table, write_json
 from lean_memory_desktop.cli.json_form import fact_form, history_form, hit_form
 from lean_memory_desktop.cli.moments import read_moment, show_end, show_moment
 from lean_memory_desktop.cli.opening import find_fact, open_memory, zone_of
@@ -103,7 +103,7 @@ def history(options: Options) -> int:
     )
     for entry in entries:
         if entry.confirmed_at:
-            say_indented(f"said again: {entry.fact.fact_text} on {', '.join(show_moment(moment, zone) for moment in entry.confirmed_at)}")
+            say(f"said again: {entry.fact.fact_text} on {', '.join(show_moment(moment, zone) for moment in entry.confirmed_at)}", indent=2)
     return Exit.FINE
 
 

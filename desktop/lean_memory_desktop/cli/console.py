@@ -31,19 +31,14 @@ def printable(text: str, stream: TextIO | None = None) -> str:
     return safe.encode(encoding, "backslashreplace").decode(encoding)
 
 
-def say(text: str = "") -> None:
-    """One line of a result on stdout."""
-    print(printable(text) if text.strip() else "")
+def say(text: str = "", *, indent: int = 0) -> None:
+    """One line of a result on stdout, `indent` spaces from the margin."""
+    print((" " * indent + printable(text)).rstrip())
 
 
-def say_indented(text: str) -> None:
-    """One line that belongs to the line above it."""
-    print("  " + printable(text))
-
-
-def complain(text: str) -> None:
+def complain(text: str, *, indent: int = 0) -> None:
     """One sentence on stderr."""
-    print(printable(text, sys.stderr), file=sys.stderr)
+    print(" " * indent + printable(text, sys.stderr), file=sys.stderr)
 
 
 def write_json(value: object) -> None:

@@ -60,13 +60,13 @@ class Story:
 
     def chapter(self, title: str) -> None:
         """A heading over the steps that follow."""
-        self._show("")
-        self._show(title)
+        self._show("", indent=0)
+        self._show(title, indent=0)
 
     def tell(self, sentence: str, moment: int | None = None) -> None:
         """Add a sentence, said at `moment` (epoch ms; now when `None`)."""
         when = f"  ({show_moment(moment, self._zone)[:10]})" if moment is not None else ""
-        self._show(f'  told: "{sentence}"{when}')
+        self._show(f'told: "{sentence}"{when}')
         result = self._memory.add(self._namespace, sentence, t_ref=moment)
         for verb, ids in (("learned", result), ("known already", result.existing), ("no longer current", result.superseded)):
             for fact_id in ids:
@@ -81,7 +81,7 @@ class Story:
         """Search, and show the best answer with its date and score."""
         asked = [f"as of {show_moment(as_of, self._zone)[:10]}"] if as_of is not None else []
         asked += ["with what was known before the correction"] if known_at is not None else []
-        self._show(f'  asked: "{question}"' + (f"  ({', '.join(asked)})" if asked else ""))
+        self._show(f'asked: "{question}"' + (f"  ({', '.join(asked)})" if asked else ""))
         hits = self._memory.search(self._namespace, question, k=3, as_of=as_of, known_at=known_at)
         if hits:
             best = hits[0]
@@ -92,7 +92,7 @@ class Story:
 
     def list(self, predicate: str) -> None:
         """Show the current facts of one kind about the user."""
-        self._show(f"  listed: {predicate}")
+        self._show(f"listed: {predicate}")
         found = self._memory.facts(self._namespace, subject="user", predicate=predicate)
         for fact in found:
             self._answer(f"{_brief(fact)}  (since {show_moment(fact.valid_at, self._zone)[:10]})")
@@ -110,7 +110,7 @@ class Story:
         fact = self.current(predicate)
         if fact is None:
             return
-        self._show(f"  history of: {_brief(fact)}")
+        self._show(f"history of: {_brief(fact)}")
         entries = self._memory.history(self._namespace, fact.id)
         for entry in entries:
             end = "still so" if entry.fact.valid_to is None else f"until {show_moment(entry.fact.valid_to, self._zone)[:10]}"
@@ -123,7 +123,7 @@ class Story:
         fact = self.current(predicate)
         if fact is None:
             return
-        self._show(f"  forgotten: {fact.fact_text}")
+        self._show(f"forgotten: {fact.fact_text}")
         result = self._memory.forget(self._namespace, fact_id=fact.id)
         self._answer(f"{result.facts} fact and {result.passages} passage erased")
         self._step("forget", {"fact_id": fact.id}, forgotten_form(result))
@@ -131,7 +131,7 @@ class Story:
     def count_bytes(self, word: str, folder: Path) -> None:
         """Count how often `word` stands in the files of the data folder."""
         count = sum(path.read_bytes().lower().count(word.encode()) for path in folder.rglob("*") if path.is_file())
-        self._show(f'  looked for "{word}" in the files')
+        self._show(f'looked for "{word}" in the files')
         self._answer(f"found {count} times")
         self._step("scan", {"word": word}, count)
 
@@ -150,11 +150,11 @@ class Story:
         self.steps.append({"call": call, "given": given, "answer": answer})
 
     def _answer(self, text: str) -> None:
-        self._show(f"    -> {text}")
+        self._show(f"-> {text}", indent=4)
 
-    def _show(self, text: str) -> None:
+    def _show(self, text: str, *, indent: int = 2) -> None:
         if not self._silent:
-            say(text)
+            say(text, indent=indent)
 
 
 def _others(names: Sequence[str], taken: str, count: int) -> list[str]:

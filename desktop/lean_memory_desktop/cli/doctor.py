@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lean_memory.errors import LeanMemoryError
-from lean_memory_desktop.cli.console import say, say_indented, write_json
+from lean_memory_desktop.cli.console import say, write_json
 from lean_memory_desktop.cli.opening import data_root, open_memory
 from lean_memory_desktop.cli.options import Exit, Options
 
@@ -156,7 +156,7 @@ def _show(findings: list[Finding]) -> None:
     for finding in findings:
         say(f"{'ok' if finding.sound else '!!'}  {finding.sentence}")
         if finding.remedy:
-            say_indented(f"  -> {finding.remedy}")
+            say(f"-> {finding.remedy}", indent=4)
 
 
 def _form(finding: Finding) -> dict[str, object]:
