@@ -1,0 +1,107 @@
+"""Cuts a sentence into clauses and readies each for the rules: contractions opened, fillers off the edges, dates set apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lean_memory.domain import Span
+from lean_memory.extraction.dates import Anchor, Found, find_dates, without
+from lean_memory.extraction.pack import Pack
+
+LONGEST_CLAUSE = 320
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One clause; `span` lies in the text it came from."""
+
+    span: Span
+    raw: str
+    """As it was said."""
+    full: str
+    """Contractions opened, fillers off the edges."""
+    bare: str
+    """The same without its dates."""
+    dates: tuple[Found, ...] = ()
+    is_relative: bool = False
+    """It began with a relative pronoun: its subject is what was named last."""
+    is_alone: bool = True
+    """It is the whole sentence."""
+    additive: bool = False
+    corrects: bool = False
+
+
+def clauses(sentence: str, offset: int, pack: Pack, anchor: Anchor) -> tuple[Clause, ...]:
+    """The clauses of a sentence that starts at `offset` of the text, in order."""
+    pieces = list(_pieces(sentence[: LONGEST_CLAUSE * 2], pack))
+    made: list[Clause] = []
+    for start, end, relative in pieces:
+        clause = _clause(sentence[start:end], offset + start, pack, anchor, relative=relative, alone=len(pieces) == 1)
+        if clause is not None:
+            made.append(clause)
+    return tuple(made)
+
+
+def opened(text: str, pack: Pack) -> str:
+    """The text with its contractions opened: "I'm" is "I am"."""
+    for pattern, replacement in pack.contractions:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _pieces(sentence: str, pack: Pack) -> Iterator[tuple[int, int, bool]]:
+    start, relative = 0, False
+    for joint in pack.joints.finditer(sentence):
+        left = sentence[start : joint.start()]
+        if joint.start() <= start or not left.strip() or not pack.verb_like.search(left):
+            continue
+        yield start, joint.start(), relative
+        start, relative = joint.end(), pack.has_cue("relative", joint[0]) is not None
+    yield start, len(sentence), relative
+
+
+def _clause(raw: str, start: int, pack: Pack, anchor: Anchor, *, relative: bool, alone: bool) -> Clause | None:
+    stripped = raw.strip()
+    if not stripped:
+        return None
+    start += raw.index(stripped[0])
+    full = _edges(opened(stripped, pack)[:LONGEST_CLAUSE], pack)
+    lead = stripped[:40]
+    found = find_dates(full, pack, Anchor(t_ref=anchor.t_ref, tz=anchor.tz, ahead=pack.has_cue("ahead", full) is not None))
+    bare = _edges(without(full, found), pack) if found else full
+    return Clause(
+        span=Span(start=start, end=start + len(stripped)),
+        raw=stripped,
+        full=full,
+        bare=bare,
+        dates=found,
+        is_relative=relative,
+        is_alone=alone,
+        additive=pack.has_cue("additive", full) is not None or pack.has_cue("additive_lead", lead) is not None,
+        corrects=pack.has_cue("correction", lead) is not None,
+    )
+
+
+def _edges(text: str, pack: Pack) -> str:
+    """Fillers off both ends, as often as there are any."""
+    lead, tail = pack.cues.get("lead"), pack.cues.get("tail")
+    before = None
+    while before != text:
+        before = text
+        if lead and (found := lead.match(text)) and found.end() < len(text):
+            text = text[found.end() :]
+        if tail and (found := _last(tail, text)):
+            text = text[:found]
+        text = text.strip().rstrip(",;，；、-–— ").lstrip(",;，；、-–—: ")
+    return text
+
+
+def _last(tail: re.Pattern[str], text: str) -> int | None:
+    """Where a filler at the very end begins; looks at the last 40 characters only."""
+    base = max(0, len(text) - 40)
+    for found in tail.finditer(text, base):
+        if found.end() == len(text) and found.start() > 0:
+            return found.start()
+    return None

@@ -1,0 +1,102 @@
+"""Cleans what a slot caught: cut where the value ends, articles and fillers off, lists taken apart, spelling kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from lean_memory.extraction.pack import Pack
+from lean_memory.extraction.scene import is_name
+
+_EDGES = " \t,;:.!?…。，；：、！？\"'“”‘’«»「」()（）*_~-–—"
+_EMOJI = re.compile(r"[\U0001F300-\U0001FAFF☀-➿️‍]+")
+_KEEP_END = re.compile(r"(?:\b[A-Z]\.|\b(?:Inc|Ltd|Co|Corp|Jr|Sr|St)\.|\+\+|\))$")
+_LONGEST = 120
+
+
+def clean(text: str, pack: Pack, kind: str = "any") -> str:
+    """The value in the text of a slot, as it is spelled there; empty when nothing is left."""
+    value = _EMOJI.sub(" ", text).strip()
+    for name in ("any", kind):
+        cut = pack.cut.get(name)
+        found = cut.search(value) if cut else None
+        if found and found.start() > 0:
+            value = value[: found.start()]
+    value = _trim(value)
+    tail, article = pack.cues.get("tail"), pack.cues.get("article")
+    before = None
+    while before != value:
+        before = value
+        if article and (found := article.match(value)) and found.end() < len(value):
+            value = value[found.end() :]
+        if tail and (found := next((f for f in tail.finditer(value, max(0, len(value) - 40)) if f.end() == len(value) and f.start()), None)):
+            value = value[: found.start()]
+        value = _trim(value)
+    return value[:_LONGEST]
+
+
+def items(text: str, pack: Pack, kind: str = "any") -> tuple[str, ...]:
+    """The values of a list "A, B and C", cleaned; one value when it is no list."""
+    pattern = pack.cues.get("list")
+    pieces = pattern.split(text) if pattern else [text]
+    values = [clean(piece, pack, kind) for piece in pieces if piece]
+    return tuple(dict.fromkeys(value for value in values if value))
+
+
+def accepts(kind: str, value: str, pack: Pack) -> bool:
+    """Whether a cleaned value belongs to a slot class; what the pack bans is no value anywhere.
+
+    Classes of the pack come first; then `name` and `people` (proper names), `label` (a name that may be small),
+    `number`, `short` (five words), `value` (what an attribute may have), `attribute` and `relation` (what may be one),
+    `dated` (it has a digit), `email`, `phone`; any other class takes whatever is not too long.
+    """
+    if not value or value.casefold() in pack.word_sets.get("not_value", frozenset()):
+        return False
+    if kind in pack.classes:
+        return pack.classes[kind].accepts(value)
+    test = _TESTS.get(kind)
+    return test(value, pack) if test else len(value) <= _LONGEST
+
+
+def _is_attribute_value(value: str, pack: Pack) -> bool:
+    """A value an attribute may have: no clause, no feeling ("so nice", "getting worse")."""
+    if len(value.split()) > 12 or pack.has_cue("not_attribute_value", value):
+        return False
+    return not pack.has_cue("clause_like", value)
+
+
+def _is_attribute(value: str, pack: Pack) -> bool:
+    return len(value.split()) <= 5 and len(value) <= 60 and not pack.has_cue("not_attribute", value)
+
+
+def _is_number(value: str, pack: Pack) -> bool:
+    return any(character.isdigit() for character in value) or value.casefold() in pack.word_sets.get("numbers", frozenset())
+
+
+def _is_label(value: str, pack: Pack) -> bool:
+    banned = pack.word_sets.get("not_subject", frozenset())
+    return len(value.split()) <= 4 and len(value) <= 40 and value.split()[0].casefold() not in banned
+
+
+_TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
+    "name": is_name,
+    "people": is_name,
+    "label": _is_label,
+    "number": _is_number,
+    "short": lambda value, _: len(value.split()) <= 5 and len(value) <= 50,
+    "value": _is_attribute_value,
+    "attribute": _is_attribute,
+    "relation": lambda value, _: len(value) <= 80,
+    "dated": lambda value, _: any(character.isdigit() for character in value),
+    "email": lambda value, _: bool(re.fullmatch(r"[^\s@]+@[^\s@]+\.[^\s@]+", value)),
+    "phone": lambda value, _: sum(character.isdigit() for character in value) >= 5,
+}
+
+
+def _trim(value: str) -> str:
+    value = value.strip()
+    while value and value[0] in _EDGES and not (value[0] in "(" and ")" in value):
+        value = value[1:]
+    while value and value[-1] in _EDGES and not _KEEP_END.search(value):
+        value = value[:-1]
+    return value

@@ -1,0 +1,309 @@
+"""Rule packs: everything the rules know of one language, as data, read on first use and compiled once.
+
+A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The sections of a pack:
+
+    code, spaces, cased, first    language code; words are parted by blanks; names begin with a capital; how the speaker is written ("I")
+    [words]         named word lists. The engine itself reads `first`, `my`, `third`, `their`, `not_subject`, `not_value`, `and`, `article`, `abbreviations`
+    [kin]           kinship and acquaintance words -> predicate (`sister = "has_sibling"`); [kin_former] those of people who no longer are (`ex-wife`)
+    [verbs]         name = { present, ing, past, future, conditional }, each a list (or a string of words) of spellings
+    [aux]           words between subject and verb, by effect: neutral, perfect, past, planned, hypothetical, negative, ended, additive
+    [cues]          regular expressions over a clause or sentence, by effect (see `Cues`)
+    [contractions]  regular expression -> replacement, in order, before anything else ("i'm" -> "I am")
+    [person]        first-person words -> third person with `{}` for the name, for "Caroline: I ..."
+    [clauses]       `joints` between clauses and `starts` that a new clause begins with
+    [cut]           where an object ends, per slot class (`any` for all): regular expressions
+    [class.NAME]    what text a slot class takes: words, endings, except
+    [attributes]    spellings of an attribute -> its predicate (`"phone number" = "phone"`)
+    [dates]         see `dates.py`
+    [[noun]]        noun phrases that can be a subject: see `Noun`
+    [[rule]]        see `Rule`
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+from lean_memory.domain import Act, Modality, Polarity
+from lean_memory.extraction.pattern import Grammar, Pattern, alternation, compile_pattern
+
+EFFECTS = ("neutral", "perfect", "past", "planned", "hypothetical", "negative", "ended", "additive")
+
+_NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emit:
+    """One candidate a rule makes: predicate (or `@A`, the slot that names it), and the slots of subject and object."""
+
+    predicate: str
+    subject: str = "S"
+    object: str = "O"
+    """A slot, or `=text` for a fixed object."""
+    act: Act | None = None
+    polarity: Polarity | None = None
+    modality: Modality | None = None
+    takes_list: bool | None = None
+    multi: bool | None = None
+    corrects: str | None = None
+    object_kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Patterns that say the same thing, and what they give.
+
+    `cues`: words of which one must occur before the patterns are tried (default: the forms of each pattern's first verb; none: always tried).
+    `subject`: `any`; `first` (no subject means the speaker, as in "vivo en ..."); `person`, `thing`: what {S} must be; `none`.
+    `event`: the past form tells what is so now ("moved to"), and the -ing form what is planned.
+    `timeless`: the past form tells what stays true ("was founded by").
+    `dates`: `value` keeps dates in the clause because the object is one. `also`: later rules are tried as well.
+    """
+
+    id: str
+    patterns: tuple[Pattern, ...]
+    emits: tuple[Emit, ...]
+    cues: tuple[str, ...]
+    subject: str = "any"
+    event: bool = False
+    timeless: bool = False
+    keeps_dates: bool = False
+    also: bool = False
+    confidence: float = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlotClass:
+    """What text a slot of this class takes; `except_` wins, then whole words, then endings of the head word."""
+
+    words: frozenset[str]
+    endings: tuple[str, ...]
+    except_: frozenset[str]
+    head_before: re.Pattern[str]
+
+    def accepts(self, text: str) -> bool:
+        lowered = text.casefold().strip()
+        head = self.head_before.split(lowered, maxsplit=1)[0].strip()
+        last = head.rpartition(" ")[2]
+        if head in self.except_ or last in self.except_:
+            return False
+        return head in self.words or last in self.words or (bool(self.endings) and last.endswith(self.endings))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noun:
+    """A pattern for a noun phrase: {K} a kinship word, {N} its name, {P} whose it is, {T} a thing, {R} a role without a name."""
+
+    pattern: Pattern
+    owner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pack:
+    """One language, compiled."""
+
+    code: str
+    spaces: bool
+    cased: bool
+    first: str
+    words: Mapping[str, tuple[str, ...]]
+    word_sets: Mapping[str, frozenset[str]]
+    kin: Mapping[str, str]
+    kin_former: Mapping[str, str]
+    verbs: Mapping[str, Mapping[str, tuple[str, ...]]]
+    aux: Mapping[str, re.Pattern[str]]
+    cues: Mapping[str, re.Pattern[str]]
+    contractions: tuple[tuple[re.Pattern[str], str], ...]
+    person: tuple[tuple[re.Pattern[str], str], ...]
+    joints: re.Pattern[str]
+    verb_like: re.Pattern[str]
+    cut: Mapping[str, re.Pattern[str]]
+    classes: Mapping[str, SlotClass]
+    attributes: Mapping[str, str]
+    dates: Mapping[str, object]
+    nouns: tuple[Noun, ...]
+    rules: tuple[Rule, ...]
+    cue_index: Mapping[str, tuple[int, ...]]
+    """cue -> the numbers of the rules it calls for; the empty cue calls for those always tried."""
+
+    def has_cue(self, name: str, text: str) -> re.Match[str] | None:
+        return self.cues.get(name, _NEVER).search(text)
+
+
+@cache
+def load(code: str) -> Pack:
+    """The pack of a language; raises `FileNotFoundError` when there is none and `PatternError` when a pattern is wrong."""
+    data = tomllib.loads(files("lean_memory.extraction.packs").joinpath(f"{code}.toml").read_text("utf-8"))
+    return _Loader(data).pack()
+
+
+@cache
+def available() -> frozenset[str]:
+    """Codes of the languages that have a pack."""
+    names = (entry.name for entry in files("lean_memory.extraction.packs").iterdir())
+    return frozenset(name.removesuffix(".toml") for name in names if name.endswith(".toml") and not name.endswith(".tests.toml"))
+
+
+class _Loader:
+    """Turns the parsed file into values; everything below sees typed data only."""
+
+    def __init__(self, data: Mapping[str, object]) -> None:
+        self._data = data
+        self._spaces = bool(data.get("spaces", True))
+        self._words = {name: _strings(value) for name, value in self._table("words").items()}
+        for table in ("kin", "kin_former"):
+            self._words.setdefault(table, tuple(self._table(table)))
+        self._verbs = {name: self._verb(value) for name, value in self._table("verbs").items()}
+        self._aux = {effect: _strings(self._table("aux").get(effect, ())) for effect in EFFECTS}
+        self._grammar = Grammar(
+            spaces=self._spaces,
+            words=self._words,
+            verbs=self._verbs,
+            auxiliaries=[word for words in self._aux.values() for word in words] or ["\x00"],
+        )
+
+    def pack(self) -> Pack:
+        rules = tuple(self._rule(cast("Mapping[str, object]", row)) for row in cast("list[object]", self._data.get("rule", [])))
+        clauses = self._table("clauses")
+        return Pack(
+            code=str(self._data["code"]),
+            spaces=self._spaces,
+            cased=bool(self._data.get("cased", True)),
+            first=str(self._data.get("first", "I")),
+            words=self._words,
+            word_sets={name: frozenset(word.casefold() for word in words) for name, words in self._words.items()},
+            kin={word.casefold(): str(value) for word, value in self._table("kin").items()},
+            kin_former={word.casefold(): str(value) for word, value in self._table("kin_former").items()},
+            verbs=self._verbs,
+            aux={effect: self._any_of(words) for effect, words in self._aux.items() if words},
+            cues={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cues").items()},
+            contractions=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("contractions").items()),
+            person=tuple((re.compile(self._expand(key), re.IGNORECASE), str(value)) for key, value in self._table("person").items()),
+            joints=self._joints(_strings(clauses.get("joints", ()), split=False), _strings(clauses.get("starts", ()), split=False)),
+            verb_like=self._verb_like(_strings(clauses.get("verbs", ()), split=False)),
+            cut={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cut").items()},
+            classes={name: self._slot_class(cast("Mapping[str, object]", row)) for name, row in self._table("class").items()},
+            attributes={key.casefold(): str(value) for key, value in self._table("attributes").items()},
+            dates=self._table("dates"),
+            nouns=tuple(self._noun(cast("Mapping[str, object]", row)) for row in cast("list[object]", self._data.get("noun", []))),
+            rules=rules,
+            cue_index=_index(rules),
+        )
+
+    def _table(self, name: str) -> Mapping[str, object]:
+        return cast("Mapping[str, object]", self._data.get(name, {}))
+
+    def _verb(self, value: object) -> Mapping[str, tuple[str, ...]]:
+        return {form: _strings(words) for form, words in cast("Mapping[str, object]", value).items()}
+
+    def _any_of(self, words: Sequence[str]) -> re.Pattern[str]:
+        return re.compile(alternation(words, spaces=self._spaces), re.IGNORECASE)
+
+    def _expand(self, source: str) -> str:
+        """`%list%` and `<verb>` inside a plain regular expression."""
+
+        def words_of(match: re.Match[str]) -> str:
+            if match[1]:
+                return alternation(self._words[match[1]], spaces=self._spaces)
+            return alternation([word for words in self._verbs[match[2]].values() for word in words], spaces=self._spaces)
+
+        return re.sub(r"%([\w-]+)%|(?<!\?P)<([a-z][\w-]*)>", words_of, source)
+
+    def _all_verbs(self, *forms: str) -> list[str]:
+        return [word for verb in self._verbs.values() for form in forms for word in verb.get(form, ())]
+
+    def _joints(self, joints: Sequence[str], starts: Sequence[str]) -> re.Pattern[str]:
+        if not joints:
+            return _NEVER
+        verbs = self._all_verbs("present", "past", "future")
+        begins = [self._expand(start).replace("@verb", alternation(verbs, spaces=self._spaces) if verbs else "(?!)") for start in starts]
+        ahead = f"(?={'|'.join(begins)})" if begins else ""
+        return re.compile(f"(?:{'|'.join(self._expand(joint) for joint in joints)}){ahead}", re.IGNORECASE)
+
+    def _verb_like(self, extra: Sequence[str]) -> re.Pattern[str]:
+        words = self._all_verbs("present", "past", "ing", "future", "conditional") + [word for words in self._aux.values() for word in words]
+        parts = [alternation(words, spaces=self._spaces)] if words else []
+        return re.compile("|".join([*parts, *(self._expand(item) for item in extra)]) or "(?!)", re.IGNORECASE)
+
+    def _slot_class(self, row: Mapping[str, object]) -> SlotClass:
+        heads = _strings(row.get("head_before", ()), split=False)
+        words = [word for item in _strings(row.get("words", ()), split=False) for word in self._words.get(item.removeprefix("@"), (item,))]
+        return SlotClass(
+            words=frozenset(word.casefold() for word in words),
+            endings=tuple(word.casefold() for word in _strings(row.get("endings", ()))),
+            except_=frozenset(word.casefold() for word in _strings(row.get("except", ()), split=False)),
+            head_before=_joined(heads, self._expand),
+        )
+
+    def _noun(self, row: Mapping[str, object]) -> Noun:
+        return Noun(pattern=compile_pattern(str(row["pattern"]), self._grammar), owner=str(row.get("owner", "user")))
+
+    def _rule(self, row: Mapping[str, object]) -> Rule:
+        sources = _strings(row.get("patterns", row.get("pattern", ())), split=False)
+        patterns = tuple(compile_pattern(source, self._grammar) for source in sources)
+        cues = _strings(row.get("cues", ()), split=False) or tuple(word for pattern in patterns for word in pattern.verb_words)
+        emits = row.get("emit", [row])
+        return Rule(
+            id=str(row["id"]),
+            patterns=patterns,
+            emits=tuple(_emit(cast("Mapping[str, object]", item)) for item in cast("list[object]", emits)),
+            cues=tuple(dict.fromkeys(cue.casefold() for cue in self._listed(cues))),
+            subject=str(row.get("subject", "any")),
+            event=bool(row.get("event", False)),
+            timeless=bool(row.get("timeless", False)),
+            keeps_dates=row.get("dates") == "value",
+            also=bool(row.get("also", False)),
+            confidence=float(str(row.get("confidence", 0.9))),
+        )
+
+    def _listed(self, cues: Sequence[str]) -> Sequence[str]:
+        """Cues with `%list%` and `<verb>` replaced by their words."""
+        found: list[str] = []
+        for cue in cues:
+            if cue.startswith("%"):
+                found.extend(self._words[cue.strip("%")])
+            elif cue.startswith("<"):
+                found.extend(word for words in self._verbs[cue.strip("<>")].values() for word in words)
+            else:
+                found.append(cue)
+        return found
+
+
+def _emit(row: Mapping[str, object]) -> Emit:
+    corrects, kind = row.get("corrects"), row.get("type")
+    return Emit(
+        predicate=str(row["predicate"]),
+        subject=str(row.get("subject_slot", "S")),
+        object=str(row.get("object", "O")),
+        act=Act(str(row["act"])) if "act" in row else None,
+        polarity=Polarity(str(row["polarity"])) if "polarity" in row else None,
+        modality=Modality(str(row["modality"])) if "modality" in row else None,
+        takes_list=bool(row["list"]) if "list" in row else None,
+        multi=bool(row["multi"]) if "multi" in row else None,
+        corrects=str(corrects) if corrects else None,
+        object_kind=str(kind) if kind else None,
+    )
+
+
+def _index(rules: Sequence[Rule]) -> Mapping[str, tuple[int, ...]]:
+    index: dict[str, list[int]] = {}
+    for number, rule in enumerate(rules):
+        for cue in rule.cues or ("",):
+            index.setdefault(cue, []).append(number)
+    return {cue: tuple(numbers) for cue, numbers in index.items()}
+
+
+def _strings(value: object, *, split: bool = True) -> tuple[str, ...]:
+    """A list of strings; a single string is one item, or its words when `split`."""
+    if isinstance(value, str):
+        return tuple(value.split()) if split else (value,)
+    return tuple(str(item) for item in cast("Sequence[object]", value))
+
+
+def _joined(sources: Sequence[str], expand: Callable[[str], str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{expand(source)})" for source in sources) or "(?!)", re.IGNORECASE)

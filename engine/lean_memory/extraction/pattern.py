@@ -1,0 +1,141 @@
+"""The small pattern language of the rule packs, compiled to one regular expression each.
+
+A pattern is a regular expression (always matched against a whole clause, ignoring case) with these additions:
+
+    a space       one or more blanks (none or more in a pack with `spaces = false`)
+    (a|b)         a group that captures nothing; `?`, `*`, `+` and `|` mean what they mean in `re`
+    {S}           the subject, optional, and after it any run of the pack's auxiliaries and adverbs (`[aux]`)
+    {X}           only that run
+    {O} {T:job}   a slot with a name (capitals), and the class its text must belong to
+    {O:@diet}     a slot whose text must be one of a word list of the pack
+    <work>        any form of a verb in `[verbs]`; which form it was decides the tense
+    %kin%         any word of a list in `[words]`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+_TOKEN = re.compile(r"\{(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<kind>@?[\w-]+))?\}|(?<!\?P)<(?P<verb>[a-z][\w-]*)>|%(?P<list>[\w-]+)%|(?P<blank> +)|(?<!\\)\((?!\?)")
+_FREE = r".{1,200}?"
+_SUBJECT = r"[^;:?!\n]{1,70}?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grammar:
+    """What a pack contributes to its patterns."""
+
+    spaces: bool
+    words: Mapping[str, Sequence[str]]
+    verbs: Mapping[str, Mapping[str, Sequence[str]]]
+    """verb -> form (`present`, `ing`, `past`, `future`, `conditional`) -> spellings"""
+    auxiliaries: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A compiled pattern, the classes of its slots, and the forms of its verbs that tell where to try it."""
+
+    regex: re.Pattern[str]
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+    verb_words: tuple[str, ...] = ()
+
+
+class PatternError(ValueError):
+    """A pattern names a list or verb its pack does not have, or is no regular expression."""
+
+
+def alternation(words: Sequence[str], *, spaces: bool) -> str:
+    """An alternation of literal words, longest first, each bounded by word edges where the language has them."""
+    ordered = sorted(set(words), key=len, reverse=True)
+    body = "|".join(re.escape(word).replace(r"\ ", r"\s+" if spaces else r"\s*") for word in ordered)
+    return rf"(?<!\w)(?:{body})(?!\w)" if spaces else f"(?:{body})"
+
+
+def compile_pattern(source: str, grammar: Grammar) -> Pattern:
+    """Compile one pattern; raises `PatternError` with the pattern in its text."""
+    return _Compiler(source, grammar).run()
+
+
+class _Compiler:
+    def __init__(self, source: str, grammar: Grammar) -> None:
+        self._source = source
+        self._grammar = grammar
+        self._kinds: dict[str, str] = {}
+        self._verb_words: list[str] = []
+        self._verbs = 0
+
+    def run(self) -> Pattern:
+        parts: list[str] = []
+        position = 0
+        brings_blank = False
+        for token in _TOKEN.finditer(self._source):
+            parts.append(self._source[position : token.start()])
+            swallowed = brings_blank and token["blank"] and token.start() == position
+            position = token.end()
+            if not swallowed:
+                parts.append(self._expand(token))
+            brings_blank = token["slot"] in {"S", "X"}
+        parts.append(self._source[position:])
+        body = _unskip("".join(parts))
+        try:
+            regex = re.compile(rf"\s*{body}[\s.!…。！~]*", re.IGNORECASE)
+        except re.error as error:
+            raise PatternError(f"pattern {self._source!r} is no regular expression: {error}") from error
+        return Pattern(regex=regex, kinds=self._kinds, verb_words=tuple(self._verb_words))
+
+    def _expand(self, token: re.Match[str]) -> str:
+        if token["slot"]:
+            return self._slot(token["slot"], token["kind"] or "any")
+        if token["verb"]:
+            return self._verb(token["verb"])
+        if token["list"]:
+            return self._list(token["list"])
+        if token["blank"]:
+            return self._blank
+        return "(?:"
+
+    @property
+    def _blank(self) -> str:
+        return r"\s+" if self._grammar.spaces else r"\s*"
+
+    def _slot(self, name: str, kind: str) -> str:
+        run = rf"(?P<X>(?:{alternation(self._grammar.auxiliaries, spaces=self._grammar.spaces)}{self._blank})*)"
+        if name == "X":
+            return run
+        if name == "S":
+            return rf"(?:(?P<S>{_SUBJECT}){self._blank})?{run}"
+        self._kinds[name] = kind
+        if kind.startswith("@"):
+            return f"(?P<{name}>{self._list(kind[1:])})"
+        return f"(?P<{name}>{_FREE})"
+
+    def _verb(self, name: str) -> str:
+        forms = self._grammar.verbs.get(name)
+        if forms is None:
+            raise PatternError(f"pattern {self._source!r} uses the verb <{name}>, which [verbs] does not have")
+        self._verbs += 1
+        choices: list[str] = []
+        for form, words in forms.items():
+            if self._verbs == 1:
+                self._verb_words.extend(words)
+            choices.append(f"(?P<{form}_{self._verbs}>{alternation(words, spaces=self._grammar.spaces)})")
+        return f"(?:{'|'.join(choices)})"
+
+    def _list(self, name: str) -> str:
+        words = self._grammar.words.get(name)
+        if not words:
+            raise PatternError(f"pattern {self._source!r} uses the list %{name}%, which [words] does not have")
+        return alternation(words, spaces=self._grammar.spaces)
+
+
+def _unskip(body: str) -> str:
+    """Undo a doubled blank that an optional group leaves behind."""
+    return body.replace(r"\s+\s+", r"\s+").replace(r"\s*\s*", r"\s*")
+
+
+def forms_of(match: re.Match[str]) -> frozenset[str]:
+    """The verb forms a match used, e.g. `{"past"}`."""
+    return frozenset(name.partition("_")[0] for name, text in match.groupdict().items() if text and name[-1:].isdigit() and "_" in name)

@@ -1,0 +1,147 @@
+"""Text to candidates: prose, sentences, clauses, then the passes in order over one analysis. Pure: no clock, no store, no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from lean_memory.domain import Act, Candidate, Instant, Modality, Source, Trust
+from lean_memory.extraction import pack as packs
+from lean_memory.extraction.clauses import clauses, opened
+from lean_memory.extraction.corrections import bare_value, corrected, split_other
+from lean_memory.extraction.dates import Anchor
+from lean_memory.extraction.languages import language
+from lean_memory.extraction.mentions import mentioned
+from lean_memory.extraction.modality import Mood, mood, unquoted
+from lean_memory.extraction.pack import Pack
+from lean_memory.extraction.prose import prose
+from lean_memory.extraction.rules import Place, apply_rules
+from lean_memory.extraction.scene import Scene
+from lean_memory.extraction.sentences import Sentence, passages, sentences
+from lean_memory.extraction.statements import statement
+
+__all__ = ["Extraction", "Recent", "extract", "passages"]
+
+_TRUST = {Source.USER: Trust.USER, Source.TOOL: Trust.TOOL, Source.ASSISTANT: Trust.INFERRED, Source.DOC: Trust.IMPORTED, Source.IMPORT: Trust.IMPORTED}
+_DEFAULT_LANGUAGE = "en"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recent:
+    """The last few episodes, for pronouns and corrections that follow up: their texts and what they gave, newest last."""
+
+    texts: tuple[str, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """The candidates of a text in its order, and what is to be said about the text as a whole, e.g. `instruction-like`."""
+
+    candidates: tuple[Candidate, ...]
+    flags: tuple[str, ...] = ()
+
+
+def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recent | None = None) -> Extraction:
+    """What a text says, as candidates; questions, commands, small talk, hypotheses, code and logs give none.
+
+    `t_ref` is when it was said and `tz` the IANA name of the zone its dates are read in. Spans are offsets into `text`.
+    """
+    before = recent or Recent()
+    run = _Run(anchor=Anchor(t_ref=t_ref, tz=tz), recent=before)
+    run.scene.recall(before.candidates)
+    for sentence in sentences(prose(text)):
+        run.take(sentence)
+    return Extraction(candidates=_distinct(_trusted(run.found, source)), flags=tuple(run.flags))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One walk over a text."""
+
+    anchor: Anchor
+    recent: Recent
+    scene: Scene = field(default_factory=Scene)
+    found: list[Candidate] = field(default_factory=list[Candidate])
+    flags: dict[str, None] = field(default_factory=dict[str, None])
+    code: str = _DEFAULT_LANGUAGE
+
+    def take(self, sentence: Sentence) -> None:
+        self.code = language(sentence.text, before=self.code)
+        if self.code not in packs.available() or sentence.is_heading:
+            return
+        pack = packs.load(self.code)
+        self.scene.speaker = sentence.speaker
+        self.scene.last = None
+        words = opened(sentence.text, pack)
+        kind = mood(words, pack)
+        if kind is Mood.INSTRUCTION:
+            self.flags["instruction-like"] = None
+        elif kind is Mood.REPORT:
+            self._report(sentence, pack)
+        elif kind is Mood.STATEMENT:
+            self._statement(sentence, pack)
+
+    def _report(self, sentence: Sentence, pack: Pack) -> None:
+        for clause in clauses(sentence.text, sentence.span.start, pack, self.anchor)[:1]:
+            whole = replace(clause, is_alone=True)
+            kept = statement(Place(sentence=sentence, clause=whole, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref), reported=True)
+            if kept:
+                self.found.append(replace(kept, object=sentence.text[:160], fact_text=sentence.text))
+
+    def _statement(self, sentence: Sentence, pack: Pack) -> None:
+        gave_nothing: list[Place] = []
+        made_any = False
+        text, other = split_other(unquoted(sentence.text) if _has_long_quote(sentence.text) else sentence.text, pack)
+        for clause in clauses(text, sentence.span.start, pack, self.anchor):
+            place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref)
+            made = [] if pack.has_cue("transient", clause.full) else apply_rules(place)
+            if other and made:
+                made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
+            if clause.corrects:
+                made = self._correct(made, place)
+            made.extend(mentioned(place, made))
+            made_any = made_any or bool(made)
+            self.found.extend(made)
+            if not made:
+                gave_nothing.append(place)
+        for place in gave_nothing:
+            kept = statement(place) if not made_any or not place.clause.is_alone else None
+            if kept:
+                self.found.append(kept)
+
+    def _correct(self, made: Sequence[Candidate], place: Place) -> list[Candidate]:
+        if made:
+            return corrected(made, self.found, self.recent.candidates)
+        value = bare_value(place.clause, place.pack, self.found, self.recent.candidates)
+        return [value] if value else []
+
+
+def _has_long_quote(text: str) -> bool:
+    blanked = unquoted(text)
+    return sum(1 for before, after in zip(text, blanked, strict=True) if before != after) > 40
+
+
+def _trusted(found: Sequence[Candidate], source: Source) -> list[Candidate]:
+    """Trust by source; an assistant says nothing about itself, and little about the world can be built on it."""
+    trust = _TRUST.get(source, Trust.INFERRED)
+    if source is not Source.ASSISTANT:
+        return [replace(candidate, trust=trust) for candidate in found]
+    return [
+        replace(candidate, trust=trust, confidence=candidate.confidence * 0.5, is_inference=True)
+        for candidate in found
+        if candidate.subject != "user" and not candidate.subject.startswith("user's ")
+    ]
+
+
+def _distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """The candidates without repetitions; hypotheses are not kept."""
+    kept: dict[tuple[str, ...], Candidate] = {}
+    for candidate in found:
+        if candidate.modality is Modality.HYPOTHETICAL:
+            continue
+        key = (candidate.subject, candidate.predicate, candidate.object.casefold(), candidate.act, candidate.polarity, candidate.modality)
+        kept.setdefault(key, candidate)
+    return tuple(kept.values())
+
+

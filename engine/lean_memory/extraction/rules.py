@@ -1,0 +1,246 @@
+"""The first pass: tries the rules of the pack on a clause and makes candidates of what they match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lean_memory.domain import USER, Act, Candidate, Cardinality, Instant, Modality, Polarity
+from lean_memory.extraction import vocabulary
+from lean_memory.extraction.clauses import Clause
+from lean_memory.extraction.modality import Reading, read
+from lean_memory.extraction.names import snake_case
+from lean_memory.extraction.objects import accepts, clean, items
+from lean_memory.extraction.pack import Emit, Pack, Rule
+from lean_memory.extraction.rewriting import standalone
+from lean_memory.extraction.scene import Scene, Subject, resolve
+from lean_memory.extraction.sentences import Sentence
+
+_KINDS = {"person": frozenset({"person"}), "living": frozenset({"person", "animal"}), "thing": frozenset({"thing", "organization", "place"})}
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the rules are tried: a clause of a sentence, in its language, said at a moment."""
+
+    sentence: Sentence
+    clause: Clause
+    pack: Pack
+    scene: Scene
+    t_ref: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hit:
+    """A rule's pattern that fits, with the text of its slots."""
+
+    rule: Rule
+    match: re.Match[str]
+    kinds: Mapping[str, str]
+    parts: Mapping[str, str]
+
+
+def apply_rules(place: Place) -> list[Candidate]:
+    """The candidates of the first rule that fits the clause (and of those marked `also` before it)."""
+    made: list[Candidate] = []
+    clause = place.clause
+    for number in _called(clause.full, place.pack):
+        rule = place.pack.rules[number]
+        texts = (clause.bare, clause.full) if rule.keeps_dates and clause.bare != clause.full else (clause.bare,)
+        found = next((drafts for text in texts for drafts in _tried(rule, text, place)), None)
+        if found:
+            made.extend(found)
+            if not rule.also:
+                break
+    return made
+
+
+def _called(text: str, pack: Pack) -> list[int]:
+    """The numbers of the rules whose cue occurs, in the pack's order."""
+    numbers = set(pack.cue_index.get("", ()))
+    lowered = text.casefold()
+    words = set(_WORD.findall(lowered)) if pack.spaces else frozenset[str]()
+    for cue, called in pack.cue_index.items():
+        if cue and (cue in words if pack.spaces and " " not in cue and cue.isalnum() else cue in lowered):
+            numbers.update(called)
+    return sorted(numbers)
+
+
+def _tried(rule: Rule, text: str, place: Place) -> Iterator[list[Candidate]]:
+    for pattern in rule.patterns:
+        match = pattern.regex.fullmatch(text)
+        if match is None:
+            continue
+        parts = {name: words.strip() for name, words in match.groupdict().items() if words and name[0].isupper()}
+        drafts = _drafts(_Hit(rule=rule, match=match, kinds=pattern.kinds, parts=parts), place)
+        if drafts:
+            yield drafts
+            return
+
+
+def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
+    subject = _subject(hit, place)
+    if subject is None or not _fits(hit, place.pack):
+        return []
+    reading = read(hit.match, hit.rule, place.clause, place.pack, place.t_ref)
+    drafts: list[Candidate] = []
+    for number, emit in enumerate(hit.rule.emits):
+        made = _emitted(emit, hit, subject, reading, place)
+        if not made and number == 0:
+            return []
+        drafts.extend(made)
+    _remember(subject, drafts, place.scene)
+    return [*tie_candidates(subject, place), *drafts]
+
+
+def _fits(hit: _Hit, pack: Pack) -> bool:
+    """Whether the slots that name a predicate or an owner hold what their class takes."""
+    return all(accepts(kind, hit.parts[slot], pack) for slot, kind in hit.kinds.items() if slot in hit.parts and kind in {"attribute", "relation", "name"} and slot in "APB")
+
+
+def _subject(hit: _Hit, place: Place) -> Subject | None:
+    scene, rule, said = place.scene, hit.rule, hit.parts.get("S")
+    if "S" not in hit.match.re.groupindex:
+        return Subject(name=scene.self_name, kind="person", said=place.pack.first, stands_alone=scene.speaker is None)
+    relative = place.clause.is_relative and said is None
+    subject = resolve(said, place.pack, scene, relative=relative, dropped=_may_drop(rule, hit.match))
+    if subject is None:
+        return None
+    is_self = subject.name == scene.self_name
+    if (rule.subject == "first" and not is_self) or (rule.subject == "other" and is_self):
+        return None
+    wanted = _KINDS.get(rule.subject)
+    return None if wanted and subject.kind not in wanted else subject
+
+
+def _may_drop(rule: Rule, match: re.Match[str]) -> bool:
+    """ "Moved to Cork" is about the speaker; "move to Cork" without a subject is a command."""
+    if rule.subject == "first":
+        return True
+    return any(name.startswith(("past", "ing")) and text for name, text in match.groupdict().items())
+
+
+def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: Place) -> list[Candidate]:
+    predicate = _predicate(emit, hit.parts, place.pack)
+    about = subject if emit.subject == "S" else _other_subject(emit.subject, hit.parts, place)
+    if not predicate or about is None:
+        return []
+    values = [subject.name] if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
+    drafts = (_candidate(about, predicate, value, hit.rule, place) for value in values)
+    return [_read_into(draft, emit, reading, hit.parts, place.pack) for draft in drafts]
+
+
+def _predicate(emit: Emit, parts: Mapping[str, str], pack: Pack) -> str:
+    if not emit.predicate.startswith("@"):
+        return emit.predicate
+    words = (slot[1:] if slot.startswith("=") else parts.get(slot, "") for slot in emit.predicate[1:].split("+"))
+    said = " ".join(word for word in words if word).casefold()
+    key = " ".join(said.split())
+    return pack.kin.get(key) or pack.attributes.get(key) or pack.kin_former.get(key) or snake_case(key)
+
+
+def _other_subject(slot: str, parts: Mapping[str, str], place: Place) -> Subject | None:
+    scene = place.scene
+    slot = next((name for name in slot.split("|") if name in parts or name.startswith("=")), "")
+    if slot == "=owner":
+        slot = "P" if "P" in parts else "=user"
+    if slot == "=user":
+        return Subject(name=scene.self_name, kind="person", said=place.pack.first, stands_alone=scene.speaker is None)
+    said = parts.get(slot)
+    if not said:
+        return None
+    known = resolve(said, place.pack, scene)
+    if known:
+        return known
+    name = clean(said, place.pack)
+    return Subject(name=name, said=said) if name else None
+
+
+def _values(emit: Emit, predicate: str, hit: _Hit, pack: Pack) -> Sequence[str]:
+    if emit.object.startswith("="):
+        return (emit.object[1:],)
+    slot = next((slot for slot in emit.object.split("|") if slot in hit.parts), None)
+    if slot is None:
+        return ()
+    kind = hit.kinds.get(slot, "any")
+    takes_list = vocabulary.takes_list(predicate) if emit.takes_list is None else emit.takes_list
+    values = items(hit.parts[slot], pack, kind) if takes_list else (clean(hit.parts[slot], pack, kind),)
+    return [value for value in values if accepts(kind, value, pack)]
+
+
+def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: Place) -> Candidate:
+    clause = place.clause
+    entry = vocabulary.predicate(predicate)
+    dates = [] if rule.keeps_dates and clause.full != clause.bare else list(clause.dates)
+    doubts = tuple(date.doubt for date in dates if date.doubt)
+    return Candidate(
+        subject=subject.name,
+        subject_type=subject.kind,
+        predicate=predicate,
+        object=value,
+        object_type=entry.object_type,
+        fact_text=standalone(place.sentence, clause, subject, place.pack, place.scene),
+        span=clause.span if not clause.is_alone else place.sentence.span,
+        cardinality=entry.cardinality,
+        salience=entry.salience,
+        confidence=rule.confidence * (0.5 if doubts else 1.0),
+        valid_at=next((date.begins for date in dates if date.begins is not None), None),
+        valid_to=next((date.ends for date in dates if date.ends is not None), None),
+        rule=rule.id,
+        reasons=doubts,
+    )
+
+
+def _read_into(candidate: Candidate, emit: Emit, reading: Reading, parts: Mapping[str, str], pack: Pack) -> Candidate:
+    act = emit.act or reading.act
+    polarity, modality = emit.polarity or reading.polarity, emit.modality or reading.modality
+    corrects = clean(parts[emit.corrects], pack) if emit.corrects and emit.corrects in parts else None
+    if act is Act.RETRACT:
+        polarity = Polarity.POSITIVE
+        modality = Modality.ASSERTED if modality is Modality.PAST else modality
+        if candidate.object.casefold() in pack.word_sets.get("any", frozenset()):
+            candidate = replace(candidate, object="")
+    return replace(
+        candidate,
+        act=Act.CORRECT if corrects else act,
+        polarity=polarity,
+        modality=modality,
+        corrects=corrects,
+        additive=reading.additive and act is Act.ASSERT,
+        cardinality=candidate.cardinality if emit.multi is None else (Cardinality.MULTI if emit.multi else Cardinality.FUNCTIONAL),
+        object_type=emit.object_kind or candidate.object_type,
+    )
+
+
+def tie_candidates(subject: Subject, place: Place) -> list[Candidate]:
+    """The relations a subject's noun phrase gives away, as candidates."""
+    made: list[Candidate] = []
+    for tie in subject.ties:
+        entry = vocabulary.predicate(tie.predicate)
+        made.append(
+            Candidate(
+                subject=tie.subject,
+                subject_type="person",
+                predicate=tie.predicate,
+                object=tie.object,
+                object_type=entry.object_type or "person",
+                fact_text=standalone(place.sentence, place.clause, subject, place.pack, place.scene),
+                span=place.sentence.span,
+                cardinality=entry.cardinality,
+                salience=entry.salience,
+                confidence=0.85,
+                rule="tie",
+            )
+        )
+    return made
+
+
+def _remember(subject: Subject, drafts: Sequence[Candidate], scene: Scene) -> None:
+    scene.last = subject
+    if subject.name not in (USER, scene.self_name):
+        scene.note(subject.name, subject.kind)
+    for draft in drafts:
+        if draft.object_type in {"person", "animal"} and draft.act is Act.ASSERT and draft.polarity is Polarity.POSITIVE:
+            scene.note(draft.object, draft.object_type)

@@ -1,0 +1,163 @@
+"""Who is spoken of: resolves the subject of a clause, and remembers who was named for the pronouns that follow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from lean_memory.domain import USER, Candidate
+from lean_memory.extraction.pack import Pack
+from lean_memory.extraction.vocabulary import object_type
+
+_PARTICLES = frozenset("de del della der den van von da do dos di la le el al bin ibn ben af of the and & y e zu zur".split())
+_ASIDE = re.compile(r"^(?P<head>[^,]+?)\s*,\s*(?P<aside>[^,]{1,60}?)\s*,?$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tie:
+    """A relation that a noun phrase gives away: "my sister Ana" says who Ana is."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Whom a clause is about; `said` is what stands in the text in its place, empty when nothing does."""
+
+    name: str
+    kind: str = "thing"
+    said: str = ""
+    stands_alone: bool = True
+    """The text itself names it, so the sentence needs no rewriting."""
+    ties: tuple[Tie, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Scene:
+    """What the text has named so far; one is made for each `extract`."""
+
+    speaker: str | None = None
+    last: Subject | None = None
+    mentions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Names with their kinds, newest last."""
+
+    def note(self, name: str, kind: str) -> None:
+        if name not in (USER, self.speaker):
+            self.mentions.append((name, kind))
+
+    def recall(self, candidates: Sequence[Candidate]) -> None:
+        """Takes up the names of earlier candidates."""
+        for candidate in candidates:
+            if candidate.subject != USER:
+                self.note(candidate.subject, candidate.subject_type)
+            kind = candidate.object_type or object_type(candidate.predicate)
+            if kind in {"person", "animal"}:
+                self.note(candidate.object, kind)
+
+    def latest(self, kinds: frozenset[str]) -> tuple[str, str] | None:
+        return next((mention for mention in reversed(self.mentions) if not kinds or mention[1] in kinds), None)
+
+    @property
+    def self_name(self) -> str:
+        return self.speaker or USER
+
+
+def is_name(text: str, pack: Pack) -> bool:
+    """Whether text reads as a proper name."""
+    words = text.split()
+    banned = pack.word_sets.get("not_subject", frozenset())
+    if not words or len(words) > 6 or text.casefold() in banned or words[0].casefold() in banned or not any(c.isalpha() for c in text):
+        return False
+    if not pack.cased:
+        return len(text) <= 24 and not any(character in text for character in "，。、；：")
+    return words[0][:1].isupper() and all(w[:1].isupper() or w[:1].isdigit() or not w[:1].isalpha() or w.casefold() in _PARTICLES for w in words)
+
+
+def resolve(said: str | None, pack: Pack, scene: Scene, *, relative: bool = False, dropped: bool = False) -> Subject | None:
+    """Whom the words are about, or `None` when that cannot be told.
+
+    No words: the last subject goes on (`relative`: the last name), else the speaker when a subject may be `dropped`.
+    """
+    if relative:
+        named = scene.latest(frozenset())
+        return Subject(name=named[0], kind=named[1], stands_alone=False) if named else None
+    if not said or not said.strip():
+        if scene.last:
+            return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
+        return _self(scene, "", alone=False) if dropped else None
+    return _spoken(said.strip(), pack, scene)
+
+
+def _spoken(said: str, pack: Pack, scene: Scene) -> Subject | None:
+    key = said.casefold()
+    if key in pack.word_sets.get("first", frozenset()):
+        return _self(scene, said, alone=scene.speaker is None)
+    if key in pack.word_sets.get("third", frozenset()):
+        return _pronoun(said, key, pack, scene)
+    found = _noun(said, pack, scene)
+    if found is None and (aside := _ASIDE.match(said)):
+        found = _with_aside(aside["head"], aside["aside"], said, pack, scene)
+    if found is None and is_name(said, pack):
+        found = Subject(name=said, kind="person", said=said)
+    return found
+
+
+def _self(scene: Scene, said: str, *, alone: bool) -> Subject:
+    return Subject(name=scene.self_name, kind="person", said=said, stands_alone=alone)
+
+
+def _pronoun(said: str, key: str, pack: Pack, scene: Scene) -> Subject | None:
+    thing = key in pack.word_sets.get("it", frozenset())
+    named = scene.latest(frozenset({"thing", "organization", "place", "animal"}) if thing else frozenset({"person", "animal"}))
+    return Subject(name=named[0], kind=named[1], said=said, stands_alone=False) if named else None
+
+
+def _with_aside(head: str, aside: str, said: str, pack: Pack, scene: Scene) -> Subject | None:
+    """ "My mom, Dolores" names her; "my colleague Ana, no relation to my sister" sets her apart from the Ana known."""
+    found = _noun(head, pack, scene)
+    if found and is_name(aside, pack):
+        ties = tuple(Tie(subject=tie.subject, predicate=tie.predicate, object=aside) for tie in _role_tie(head, pack, scene))
+        return Subject(name=aside, kind="person", said=said, ties=ties)
+    if found is None and is_name(head, pack):
+        found = Subject(name=head, kind="person", said=said)
+    if found and pack.has_cue("other_person", aside):
+        role = next((tie.predicate.removesuffix("_of") for tie in found.ties), "other")
+        return Subject(name=f"{found.name} ({role})", kind=found.kind, said=said, ties=found.ties)
+    return Subject(name=found.name, kind=found.kind, said=said, ties=found.ties) if found else None
+
+
+def _role_tie(head: str, pack: Pack, scene: Scene) -> tuple[Tie, ...]:
+    for noun in pack.nouns:
+        match = noun.pattern.regex.fullmatch(head)
+        role = match.groupdict().get("K") if match else None
+        if match and role:
+            owner = match.groupdict().get("P") or scene.self_name
+            return (Tie(subject=owner, predicate=pack.kin.get(role.casefold(), "knows"), object=role),)
+    return ()
+
+
+def _noun(said: str, pack: Pack, scene: Scene) -> Subject | None:
+    for noun in pack.nouns:
+        match = noun.pattern.regex.fullmatch(said)
+        if match is None:
+            continue
+        parts = {name: text.strip() for name, text in match.groupdict().items() if text}
+        named, owner = parts.get("N"), parts.get("P")
+        if (named and not is_name(named, pack)) or (owner and not is_name(owner, pack)):
+            continue
+        whose = owner or scene.self_name
+        if named and "K" in parts:
+            tie = Tie(subject=whose, predicate=pack.kin.get(parts["K"].casefold(), "knows"), object=named)
+            kind = object_type(tie.predicate) or "person"
+            return Subject(name=named, kind=kind, said=said, ties=(tie,))
+        if named:
+            return Subject(name=named, kind="person", said=said)
+        if "K" in parts or "R" in parts:
+            role = parts.get("K") or parts["R"]
+            return Subject(name=f"{whose}'s {role.lower()}", kind="person" if "K" in parts else "thing", said=said)
+        if "T" in parts:
+            return Subject(name=parts["T"], kind="thing", said=said)
+    return None

@@ -1,0 +1,79 @@
+"""The fallback: a durable statement that no rule knows is kept whole, as `states`."""
+
+from __future__ import annotations
+
+from lean_memory.domain import STATES, Act, Candidate, Modality, Polarity
+from lean_memory.extraction import vocabulary
+from lean_memory.extraction.clauses import Clause
+from lean_memory.extraction.pack import Pack
+from lean_memory.extraction.rewriting import standalone
+from lean_memory.extraction.rules import Place
+from lean_memory.extraction.scene import Scene, Subject, resolve
+
+_LONGEST_OBJECT = 160
+
+
+def statement(place: Place, *, reported: bool = False) -> Candidate | None:
+    """The clause as a `states` candidate, or `None` when it is nothing to keep."""
+    clause, pack = place.clause, place.pack
+    subject = _subject(clause, pack, place.scene)
+    if subject is None or not _is_durable(clause, subject, pack, place.scene, reported=reported):
+        return None
+    told = standalone(place.sentence, clause, subject, pack, place.scene)
+    entry = vocabulary.predicate(STATES)
+    return Candidate(
+        subject=subject.name,
+        subject_type=subject.kind,
+        predicate=STATES,
+        object=clause.full[:_LONGEST_OBJECT],
+        fact_text=told,
+        span=place.sentence.span if clause.is_alone else clause.span,
+        act=Act.ASSERT,
+        polarity=Polarity.NEGATIVE if pack.has_cue("negated", clause.full) else Polarity.POSITIVE,
+        modality=Modality.REPORTED if reported else _modality(clause, pack, place),
+        cardinality=entry.cardinality,
+        salience=entry.salience,
+        confidence=0.6,
+        valid_at=next((date.begins for date in clause.dates if date.begins is not None), None),
+        valid_to=next((date.ends for date in clause.dates if date.ends is not None), None),
+        rule="states",
+        reasons=tuple(date.doubt for date in clause.dates if date.doubt),
+    )
+
+
+def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
+    """The words before the first verb when they name somebody; otherwise what is said is said by the speaker about the world."""
+    verb = pack.verb_like.search(clause.full)
+    head = clause.full[: verb.start()].strip() if verb else ""
+    if head:
+        known = resolve(head, pack, scene)
+        if known:
+            return known
+        third = pack.word_sets.get("third", frozenset())
+        if head.split()[0].casefold() in third or head.casefold() in third:
+            return None
+    return Subject(name=scene.self_name, kind="person", said=head or pack.first, stands_alone=scene.speaker is None)
+
+
+def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, reported: bool) -> bool:
+    text = clause.full
+    enough = len(text.split()) >= 3 if pack.spaces else len(text) >= 5
+    if not enough or pack.has_cue("transient", text) or pack.has_cue("chatter", text) or pack.has_cue("second", text):
+        return False
+    if not pack.verb_like.search(text):
+        return False
+    named = subject.name != scene.self_name
+    mine = pack.has_cue("mine", text) is not None
+    if pack.has_cue("past_like", text) and not reported and not named and not mine:
+        return False
+    return named or mine or pack.has_cue("durable", text) is not None or reported
+
+
+def _modality(clause: Clause, pack: Pack, place: Place) -> Modality:
+    if pack.has_cue("hypothetical_clause", clause.full):
+        return Modality.HYPOTHETICAL
+    if pack.has_cue("planned", clause.full) or any(date.begins is not None and date.begins > place.t_ref for date in clause.dates):
+        return Modality.PLANNED
+    if any(date.ends is not None and date.ends <= place.t_ref for date in clause.dates):
+        return Modality.PAST
+    return Modality.PAST if pack.has_cue("past", clause.full) or pack.has_cue("past_like", clause.full) else Modality.ASSERTED
