@@ -99,11 +99,11 @@ def _when(parser: argparse.ArgumentParser) -> None:
 
 
 def _history(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs=1, metavar="FACT", help="a fact's id, or the first characters of it")
+    parser.add_argument("words", nargs=1, metavar="FACT", help="a fact's id, or the last characters of it")
 
 
 def _forget(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="FACT", help="ids of facts, or the first characters of them")
+    parser.add_argument("words", nargs="*", metavar="FACT", help="ids of facts, or the last characters of them")
     parser.add_argument("--episode", metavar="ID", help="everything learned from one message")
     parser.add_argument("--entity", metavar="NAME", help="everything about one person or thing")
     parser.add_argument("--matching", metavar="QUESTION", help="the answers to a question, shown before anything is erased")

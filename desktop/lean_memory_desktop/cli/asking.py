@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from lean_memory_desktop.cli.console import complain, say, table, write_json
 from lean_memory_desktop.cli.json_form import fact_form, history_form, hit_form
 from lean_memory_desktop.cli.moments import read_moment, show_end, show_moment
-from lean_memory_desktop.cli.opening import find_fact, open_memory, zone_of
+from lean_memory_desktop.cli.opening import find_fact, open_memory, short_id, zone_of
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
     from lean_memory import Fact, SearchHit
-
-ID_SHOWN = 8
 
 
 def search(options: Options) -> int:
@@ -96,7 +94,7 @@ def history(options: Options) -> int:
                 show_moment(entry.fact.recorded_at, zone),
                 entry.reason.value if entry.reason else "",
                 entry.source_text,
-                entry.fact.id[:ID_SHOWN],
+                short_id(entry.fact),
             )
             for entry in entries
         ],
@@ -137,7 +135,7 @@ def _fact_row(fact: Fact, zone: tzinfo | None, verbose: bool) -> list[str]:
         show_moment(fact.valid_at, zone),
         show_end(fact.valid_to, zone),
         note_on(fact),
-        fact.id[:ID_SHOWN],
+        short_id(fact),
     ]
     if verbose:
         found_by = f"{fact.found_by}: {fact.rule}" if fact.rule else fact.found_by
@@ -166,5 +164,5 @@ def _hit_row(rank: int, hit: SearchHit, zone: tzinfo | None, verbose: bool) -> l
         show_end(fact.valid_to, zone),
         f"{hit.final_score:.2f}",
         ", ".join(why),
-        fact.id[:ID_SHOWN],
+        short_id(fact),
     ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lean_memory.errors import NotFoundError
-from lean_memory_desktop.cli.asking import ID_SHOWN
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
-from lean_memory_desktop.cli.opening import find_fact, open_memory
+from lean_memory_desktop.cli.opening import find_fact, open_memory, short_id
 from lean_memory_desktop.cli.options import DEFAULT_NAMESPACE, BadUseError, Exit, Options
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def _agreed(options: Options, warning: str, doomed: list[Fact]) -> bool:
         raise BadUseError("This erases for good, and there is no terminal to ask you at; add --yes if you mean it.")
     complain(warning)
     for fact in doomed:
-        complain(f"{fact.id[:ID_SHOWN]}  {fact.fact_text}", indent=2)
+        complain(f"{short_id(fact)}  {fact.fact_text}", indent=2)
     if ask("Erase? Type yes to go on:").casefold() in ("yes", "y"):
         return True
     complain("Nothing was erased.")

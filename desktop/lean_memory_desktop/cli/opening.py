@@ -15,12 +15,19 @@ if TYPE_CHECKING:
     from lean_memory import Memory
     from lean_memory.domain import Fact
 
+_ID_SHOWN = 8
+
 
 def open_memory(options: Options) -> Memory:
     """The memory at `--root`, else at the configured place."""
     from lean_memory import Memory
 
     return Memory(root=options.root)
+
+
+def short_id(fact: Fact) -> str:
+    """The end of a fact's id, which is what tells it from others: ids begin with the moment they were made."""
+    return fact.id[-_ID_SHOWN:]
 
 
 def data_root(options: Options) -> Path:
@@ -34,15 +41,18 @@ def zone_of(options: Options) -> tzinfo | None:
 
 
 def find_fact(memory: Memory, namespace: str, given: str) -> Fact:
-    """The one fact whose id is `given` or begins with it; raises `NotFoundError` for none and `BadUseError` for several."""
+    """The one fact whose id is `given` or ends with it; raises `NotFoundError` for none and `BadUseError` for several."""
     if not given.strip():
         raise BadUseError("A fact's id cannot be empty; `lean-memory facts` shows the ids.")
-    known = memory.facts(namespace, include_history=True, include_cold=True)
-    found = [fact for fact in known if fact.id == given] or [fact for fact in known if fact.id.startswith(given)]
+    try:
+        return fact_by_id(memory, namespace, given)
+    except NotFoundError:
+        known = memory.facts(namespace, include_history=True, include_cold=True)
+    found = [fact for fact in known if fact.id.endswith(given)]
     if not found:
         raise NotFoundError(f"There is no fact {given!r} in {namespace!r}; `lean-memory facts --history` lists them all.")
     if len(found) > 1:
-        raise BadUseError(f"{len(found)} facts in {namespace!r} have ids that begin with {given!r}; give more characters.")
+        raise BadUseError(f"{len(found)} facts in {namespace!r} have ids that end with {given!r}; give more characters.")
     return found[0]
 
 
