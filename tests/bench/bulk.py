@@ -20,17 +20,17 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from lean_memory.extraction.pipeline import passages
-from lean_memory.store.namespace_store import NamespaceStore, NewEpisode
 
 from bench.gold import read_gold
 from bench.sentences import sentences
 from bench.suites import Setting
 from lean_memory.changes import ChangeSet, NewFact
 from lean_memory.clock import system_clock
-from lean_memory.domain import STATES, USER, Candidate, Instant, Source, Span, value_key
+from lean_memory.domain import STATES, USER, Candidate, Instant, ModelIdentity, Source, Span, value_key
+from lean_memory.extraction.pipeline import passages
 from lean_memory.models.ports import Embedder, Vectors
 from lean_memory.settings import Settings
+from lean_memory.store.namespace_store import NamespaceStore, NewEpisode
 
 NAMESPACE = "filled"
 SEED = 13
@@ -90,13 +90,13 @@ def _fill(filled: Filled, setting: Setting, facts: int) -> None:
     store = NamespaceStore.open(filled.root, NAMESPACE, settings=settings, clock=system_clock, create=True)
     try:
         for start in range(0, facts, BATCH):
-            _insert(store, {row: texts[row] for row in range(start, min(start + BATCH, facts))}, vectors)
+            _insert(store, {row: texts[row] for row in range(start, min(start + BATCH, facts))}, vectors, setting.embedder.identity)
     finally:
         store.close()
     (filled.folder / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
 
 
-def _insert(store: NamespaceStore, batch: dict[int, str], vectors: Vectors) -> None:
+def _insert(store: NamespaceStore, batch: dict[int, str], vectors: Vectors, model: ModelIdentity) -> None:
     said = [
         NewEpisode(text=text, source=Source.USER, client=None, t_ref=_said_at(row), tz="UTC", passages=passages(text))
         for row, text in batch.items()
@@ -104,7 +104,7 @@ def _insert(store: NamespaceStore, batch: dict[int, str], vectors: Vectors) -> N
     episodes = store.record_episodes(said)
     with store.write() as tx:
         for (row, text), episode in zip(batch.items(), episodes, strict=True):
-            tx.apply(ChangeSet(facts=(_fact(row, text),)), episode=episode, embeddings={text: vectors[row]})
+            tx.apply(ChangeSet(facts=(_fact(row, text),)), episode=episode, embeddings={text: vectors[row]}, model=model)
 
 
 def _fact(row: int, text: str) -> NewFact:

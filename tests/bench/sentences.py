@@ -20,7 +20,8 @@ _END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 def real_sentences(data: Path) -> list[str]:
     """Every different sentence of 20 to 240 characters in the conversations, timelines and pairs, shuffled with a fixed seed."""
-    kept = dict.fromkeys(sentence for text in _texts(data) for sentence in _END.split(text) if 20 <= len(sentence) <= MAX_CHARACTERS)
+    pieces = (piece.strip() for text in _texts(data) for piece in _END.split(text))
+    kept = dict.fromkeys(piece for piece in pieces if 20 <= len(piece) <= MAX_CHARACTERS)
     return Random(SEED).sample(list(kept), len(kept))
 
 
