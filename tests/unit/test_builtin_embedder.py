@@ -97,6 +97,21 @@ def test_any_string_has_a_vector_in_bounded_time(embedder: BuiltinEmbedder, text
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("猫", "狗"), ("ฉันทำงานที่กูเกิล", "แมวนอนบนโซฟา"), ("🐶", "🐱"), ("我喜欢猫", "我喜欢狗")],
+)
+def test_words_without_a_token_are_told_apart_and_equal_ones_are_equal(embedder: BuiltinEmbedder, one: str, other: str) -> None:
+    first, second, again = embedder.embed([one, other, one])
+    assert first @ second < embedder.thresholds.object_match
+    assert first @ again == pytest.approx(1, abs=1e-5)
+
+
+def test_texts_in_a_script_without_tokens_are_near_when_they_share_most_of_their_letters(embedder: BuiltinEmbedder) -> None:
+    moved, lives, cat = embedder.embed(["ฉันย้ายไปเชียงใหม่", "ฉันอยู่เชียงใหม่", "แมวนอนบนโซฟา"])
+    assert moved @ lives > moved @ cat + 0.2
+
+
 def test_only_the_first_256_tokens_count(embedder: BuiltinEmbedder) -> None:
     prose = "word " * 254
     assert np.array_equal(embedder.embed_query(prose), embedder.embed_query(prose + "and then something else entirely"))

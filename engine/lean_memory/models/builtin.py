@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lean_memory.domain import ModelIdentity
 from lean_memory.errors import ModelError
 from lean_memory.models.ports import CosineThresholds, Vectors
+from lean_memory.models.unknown_words import direction
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -30,6 +31,10 @@ MANIFEST = "builtin.json"
 
 _LONGEST_TEXT = 4096
 """Characters looked at: some three times what the model's 256 tokens hold in prose, so that tokenizing stays bounded."""
+_FRAMING = 2
+"""Tokens that the tokenizer adds around every text."""
+_RECIPE = 1
+"""Counts up when the way from a text to its vector changes while the model's file stays: old vectors are not comparable."""
 _TOKENS_AT_ONCE = 512
 """Token places in one run of the model, padding included; it bounds the memory of a run."""
 
@@ -63,7 +68,7 @@ class BuiltinEmbedder:
         if texts:
             model = self._loaded()
             tokens = [model.tokens(text) for text in texts]
-            for rows in _batches([len(ids) for ids in tokens]):
+            for rows in _batches([len(text.ids) for text in tokens]):
                 vectors[rows] = model.run([tokens[row] for row in rows])
         return vectors
 
@@ -106,6 +111,14 @@ class _Manifest:
     thresholds: CosineThresholds
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tokens:
+    """A text as the model reads it, and the words that it has no token for."""
+
+    ids: list[int]
+    unknown: list[str]
+
+
 class _Session(Protocol):
     def run(self, output_names: Sequence[str], input_feed: Mapping[str, NDArray[np.int32]]) -> list[Vectors]: ...
 
@@ -116,18 +129,35 @@ class _Model:
 
     tokenizer: Tokenizer
     session: _Session
+    unknown_id: int
 
-    def tokens(self, text: str) -> list[int]:
+    def tokens(self, text: str) -> _Tokens:
         # A lone surrogate has no UTF-8 form, and the tokenizer refuses it: it becomes a question mark.
-        return self.tokenizer.encode(text[:_LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")).ids
+        clean = text[:_LONGEST_TEXT].encode("utf-8", "replace").decode("utf-8")
+        read = self.tokenizer.encode(clean)
+        ids = read.ids
+        if self.unknown_id not in ids:
+            return _Tokens(ids=ids, unknown=[])
+        return _Tokens(ids=ids, unknown=[clean[slice(*read.offsets[at])] for at, id_ in enumerate(ids) if id_ == self.unknown_id])
 
-    def run(self, tokens: Sequence[Sequence[int]]) -> Vectors:
-        shape = (len(tokens), max(map(len, tokens)))
+    def run(self, texts: Sequence[_Tokens]) -> Vectors:
+        """The unit vectors of a batch; unknown words weigh in by their share of the tokens."""
+        shape = (len(texts), max(len(text.ids) for text in texts))
         ids, mask = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
-        for row, places in enumerate(tokens):
-            ids[row, : len(places)] = places
-            mask[row, : len(places)] = 1
-        return self.session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+        for row, text in enumerate(texts):
+            ids[row, : len(text.ids)] = text.ids
+            mask[row, : len(text.ids)] = 1
+        vectors = self.session.run(["embedding"], {"input_ids": ids, "attention_mask": mask})[0]
+        for row, text in enumerate(texts):
+            if text.unknown:
+                vectors[row] = _blend(vectors[row], text)
+        return vectors
+
+
+def _blend(vector: NDArray[np.float32], text: _Tokens) -> NDArray[np.float32]:
+    share = np.float32(len(text.unknown) / (len(text.ids) - _FRAMING))
+    mixed = (1 - share) * vector + share * direction(text.unknown, len(vector))
+    return mixed / np.float32(np.linalg.norm(mixed))
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -147,7 +177,7 @@ def _read_manifest(folder: Path) -> _Manifest:
         written = json.loads(path.read_text("utf-8"))
         files = {part: _File(path=folder / file["name"], sha256=file["sha256"]) for part, file in written["files"].items()}
         return _Manifest(
-            identity=ModelIdentity(model_id=written["model_id"], revision=files["model"].sha256[:16], dims=written["dims"]),
+            identity=ModelIdentity(model_id=written["model_id"], revision=f"{files['model'].sha256[:12]}.{_RECIPE}", dims=written["dims"]),
             max_tokens=written["max_tokens"],
             model=files["model"],
             tokenizer=files["tokenizer"],
@@ -160,16 +190,23 @@ def _read_manifest(folder: Path) -> _Manifest:
 
 
 def _load(manifest: _Manifest, threads: int) -> _Model:
-    model, tokenizer = manifest.model.verified(), manifest.tokenizer.verified()
+    model, tokenizer_json = manifest.model.verified(), manifest.tokenizer.verified()
     try:
-        loaded = _Model(tokenizer=_open_tokenizer(tokenizer, manifest.max_tokens), session=_open_session(model, threads))
+        tokenizer, session = _open_tokenizer(tokenizer_json, manifest.max_tokens), _open_session(model, threads)
     except ImportError as error:
         raise ModelError(
             f"The built-in embedder needs onnxruntime and tokenizers, and they cannot be loaded here ({error}). Nothing stored was "
             "touched; install the package again, and on Windows the Microsoft Visual C++ Redistributable."
         ) from error
     log.info("loaded the built-in embedder %s, %d threads", manifest.identity, threads)
-    return loaded
+    return _Model(tokenizer=tokenizer, session=session, unknown_id=_token_id(tokenizer, "[UNK]"))
+
+
+def _token_id(tokenizer: Tokenizer, token: str) -> int:
+    found = tokenizer.token_to_id(token)
+    if found is None:
+        raise ModelError(f"The built-in embedder's tokenizer has no token {token}.")
+    return found
 
 
 def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
