@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import apsw
 import numpy as np
@@ -134,8 +134,7 @@ class CodeTable:
             view = IndexView(rows=_follow_rows(con, base.rows), codes=_follow_codes(con, base.codes, self.model))
             if view.rows is base.rows and view.codes is base.codes:
                 return base
-            if view.rows.newest >= base.rows.newest and view.codes.newest >= base.codes.newest:
-                self._view = view
+            self._view = view
             return view
 
 
@@ -153,12 +152,12 @@ def _follow_codes(con: apsw.Connection, base: Layer[CodeSegment], model: ModelId
 def _follow(con: apsw.Connection, base: Layer[S], place: _Place, decode: Callable[[NDArray[np.uint8]], S]) -> Layer[S]:
     """The layer as the snapshot has it; the segments that are the same there are taken from `base`.
 
-    The snapshot may also be older than `base`: then the segments that changed since are read as they were.
+    The snapshot may also be older than `base`, or of another file: segments are the same where the numbers of their last changes are.
     """
     newest: int = con.execute("SELECT coalesce(max(change), 0) FROM index_change WHERE layer = ?", (place.number,)).get
     if newest == base.newest:
         return base
-    changes = _changes(con, base, place.number, newest)
+    changes = _changes(con, place.number)
     segments = tuple(
         base.segments[i] if base.changes[i : i + 1] == (change,) else decode(_read_segment(con, place, i))
         for i, change in enumerate(changes)
@@ -166,23 +165,22 @@ def _follow(con: apsw.Connection, base: Layer[S], place: _Place, decode: Callabl
     return Layer(newest=newest, changes=changes, segments=segments)
 
 
-def _changes(con: apsw.Connection, base: Layer[S], number: int, newest: int) -> tuple[int, ...]:
-    """The number of the last change of every segment, as the snapshot has it."""
-    since = base.newest if newest > base.newest else 0
-    known = dict(enumerate(base.changes)) if since else {}
-    for segment, change in con.execute(
-        "SELECT block / ?, max(change) FROM index_change WHERE layer = ? AND change > ? GROUP BY 1", (_BLOCKS, number, since)
-    ):
-        known[segment] = change
-    return tuple(known.get(i, 0) for i in range(max(known, default=-1) + 1))
+def _changes(con: apsw.Connection, number: int) -> tuple[int, ...]:
+    """The number of the last change of every segment."""
+    found = dict(
+        cast(
+            "list[tuple[int, int]]",
+            con.execute("SELECT block / ?, max(change) FROM index_change WHERE layer = ? GROUP BY 1", (_BLOCKS, number)).fetchall(),
+        )
+    )
+    return tuple(found.get(i, 0) for i in range(max(found, default=-1) + 1))
 
 
 def _read_segment(con: apsw.Connection, place: _Place, segment: int) -> NDArray[np.uint8]:
     """The records of a segment up to its last block, shape (rows, record_size); blocks that were never written are zero."""
     first = segment * _BLOCKS
-    found = con.execute(
-        f"SELECT id - ?1, rows FROM {place.table} WHERE id >= ?1 AND id < ?1 + ?2 ORDER BY id DESC", (first, _BLOCKS)
-    ).fetchall()
+    query = f"SELECT id - ?1, rows FROM {place.table} WHERE id >= ?1 AND id < ?1 + ?2 ORDER BY id DESC"
+    found = cast("list[tuple[int, bytes]]", con.execute(query, (first, _BLOCKS)).fetchall())
     raw = np.zeros(((found[0][0] + 1) * BLOCK if found else 0, place.record_size), dtype=np.uint8)
     for position, content in found:
         raw[position * BLOCK : (position + 1) * BLOCK] = np.frombuffer(content, dtype=np.uint8).reshape(BLOCK, -1)

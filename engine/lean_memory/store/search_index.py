@@ -25,6 +25,13 @@ BLOCK = 1024
 RECORD = struct.Struct("<qqqHB")
 """A row in a block: valid_at, valid_to, recorded_at, number of tokens (at most 65,535), flags."""
 
+# The first number is a random one, so that a file that takes another's place is not taken for it.
+_NOTE_CHANGE = """
+INSERT INTO index_change (layer, block, change)
+VALUES (?1, ?2, (SELECT coalesce(max(change), abs(random() % 1000000000000)) + 1 FROM index_change WHERE layer = ?1))
+ON CONFLICT (layer, block) DO UPDATE SET change = excluded.change
+"""
+
 ROWS_LAYER = 0
 """The layer of `index_block` in `index_change`; a model's codes have the model's number."""
 
@@ -199,8 +206,7 @@ def _write_record(con: apsw.Connection, table: str, layer: int, row_id: int, rec
     finally:
         blob.close()
     con.execute(
-        "INSERT INTO index_change (layer, block, change) VALUES (?1, ?2, (SELECT coalesce(max(change), 0) + 1 FROM index_change WHERE layer = ?1)) "
-        "ON CONFLICT (layer, block) DO UPDATE SET change = excluded.change",
+        _NOTE_CHANGE,
         (layer, block),
     )
 
