@@ -89,7 +89,8 @@ def _source_text(con: apsw.Connection, fact: Fact) -> str:
     text = con.execute(
         "SELECT substr(text, ?, ?) FROM episode WHERE uid = ?", (fact.span.start + 1, fact.span.end - fact.span.start, fact.episode_id)
     ).get
-    return cast("str", text)
+    # Empty where the sentence was erased because of something else that it said.
+    return cast("str", text) or fact.fact_text
 
 
 def _columns(visibility: Visibility) -> dict[str, str]:

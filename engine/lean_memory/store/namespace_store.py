@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import cast
@@ -29,10 +30,13 @@ from lean_memory.store import clear as clearing
 from lean_memory.store.connection import errors_translated, has_moved, open_connection, pragma_int, roll_back
 from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
+from lean_memory.store.forget import Eraser, backups_of
+from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
 from lean_memory.store.namespaces import FileKind, kind_of, path_of, refuse_foreign
 from lean_memory.store.opened_file import FileOpener, OpenedFile
+from lean_memory.store.purge import purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
 from lean_memory.store.writing import WriteTransaction
 
@@ -183,8 +187,19 @@ class NamespaceStore:
     def forget(
         self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
     ) -> ForgetResult:
-        """Erase exactly one of a fact (or a passage, by the id of its hit), an episode, or everything about an entity."""
-        raise NotImplementedError
+        """Erase exactly one of a fact (or a passage, by the id of its hit), an episode, or everything about an entity.
+
+        What it said is in no file of the namespace afterwards, and is not learned again. Backups that may hold it are named in the
+        result. Passages that were changed wait for their vectors (`rows_without_vector`). Raises `NotFoundError`; `BusyError` if it is
+        erased but another program's reading keeps copies in the log for now.
+        """
+        with self._lock:
+            with self.write() as tx:
+                scope = find_scope(tx.connection, fact_id=fact_id, episode_id=episode_id, entity=entity)
+                erased = Eraser(con=tx.connection, scope=scope, now=tx.recorded_at).run()
+            with errors_translated(self.path):
+                purge(self._current().write_connection(), self.path, erased.traces)
+        return replace(erased.result, backups_holding_copies=backups_of(self.path))
 
     @classmethod
     def clear(cls, root: Path, name: str, *, settings: Settings, clock: Clock) -> bool:

@@ -12,6 +12,8 @@ from lean_memory.errors import BusyError
 _ATTEMPTS = 20
 _ATTEMPT_WAITS_MS = 500
 _CHUNK = 1 << 22
+_TRACES_LOOKED_FOR = 64
+"""Beyond this many, rewriting the file is cheaper than looking."""
 
 
 def purge(con: apsw.Connection, path: Path, traces: Sequence[bytes] = ()) -> None:
@@ -21,7 +23,7 @@ def purge(con: apsw.Connection, path: Path, traces: Sequence[bytes] = ()) -> Non
     Raises `BusyError` when another program reads for so long that the log cannot be emptied; the next opening tries again.
     """
     _empty_log(con, path)
-    if any_in_file(path, traces):
+    if len(traces) > _TRACES_LOOKED_FOR or any_in_file(path, traces):
         con.execute("PRAGMA temp_store = FILE")
         con.execute("VACUUM")
         con.execute("PRAGMA temp_store = MEMORY")
@@ -30,7 +32,10 @@ def purge(con: apsw.Connection, path: Path, traces: Sequence[bytes] = ()) -> Non
 
 
 def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
-    """Whether one of the byte strings stands anywhere in the file, read through SQLite's own file layer (see `kind_of`)."""
+    """Whether one of the byte strings, given in ASCII lower case, stands anywhere in the file, whatever its ASCII case.
+
+    The file is read through SQLite's own file layer (see `kind_of`).
+    """
     if not traces:
         return False
     overlap = max(len(t) for t in traces)
@@ -39,7 +44,7 @@ def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
         size, offset, tail = file.xFileSize(), 0, b""
         while offset < size:
             chunk = file.xRead(min(_CHUNK, size - offset), offset)
-            window = tail + chunk
+            window = tail + chunk.lower()
             if any(trace in window for trace in traces):
                 return True
             offset += len(chunk)

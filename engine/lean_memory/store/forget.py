@@ -1,0 +1,188 @@
+"""Erasing what the person wants forgotten, from every row that holds it, inside one write transaction."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from lean_memory.domain import EndReason, ForgetResult, Instant
+from lean_memory.store import lexical_text, search_index, tombstones
+from lean_memory.store.cutting import is_wordless
+from lean_memory.store.erase_text import TextEraser
+from lean_memory.store.forget_scope import Scope, Statement
+from lean_memory.store.search_index import RowVisibility
+from lean_memory.store.standing import fact_visibility, passages_about, refresh_passage
+
+_REBASE = """
+    UPDATE fact SET fact_text = e.fact_text, object = e.object, episode_id = e.episode_id, span_start = e.span_start, span_end = e.span_end,
+                    rule = 'confirmation', reasons = ''
+    FROM evidence e WHERE fact.id = ?1 AND e.id = ?2
+"""
+_NAMED_NOWHERE = """
+    DELETE FROM entity WHERE id = ?1
+    AND NOT EXISTS (SELECT 1 FROM fact WHERE subject_id = ?1) AND NOT EXISTS (SELECT 1 FROM fact WHERE object_id = ?1)
+    AND NOT EXISTS (SELECT 1 FROM evidence WHERE subject_id = ?1) AND NOT EXISTS (SELECT 1 FROM entity_alias WHERE ?1 IN (alias_id, entity_id))
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """What went, and the byte strings by which copies of it could be found in a file."""
+
+    result: ForgetResult
+    traces: tuple[bytes, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class Eraser:
+    """Erases one scope."""
+
+    con: apsw.Connection
+    scope: Scope
+    now: Instant
+    texts: list[str] = field(default_factory=list[str])
+    """Every text that was erased."""
+
+    def run(self) -> Erased:
+        """Erase everything; the caller commits, and then empties the log."""
+        scope = self.scope
+        buried = self._bury()
+        standing = self._let_ended_facts_stand()
+        kept = self._keep_what_was_said_elsewhere()
+        for said in scope.evidence.values():
+            self.con.execute("DELETE FROM evidence WHERE id = ?", (said.row,))
+        gone = [said for row, said in scope.facts.items() if row not in kept]
+        self._erase_traces_of_maintenance(gone)
+        for said in gone:
+            self._unlink(said.row)
+        for said in gone:
+            self._erase_fact(said)
+        eraser = TextEraser(con=self.con)
+        for episode, spans in scope.cuts.items():
+            eraser.cut(episode, spans)
+        self.texts += eraser.texts
+        entities = self._erase_entities()
+        for passage in {p for row in {*standing, *kept} for p in passages_about(self.con, row)}:
+            refresh_passage(self.con, passage)
+        self.con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('unpurged', 1)")
+        result = ForgetResult(facts=len(gone), episodes=eraser.episodes, passages=eraser.passages, entities=entities, tombstones=buried)
+        return Erased(result=result, traces=self._traces())
+
+    def _bury(self) -> int:
+        meant = self.scope.meant.values()
+        keys = {row: self._name_key(row) for row in {said.subject for said in meant}}
+        values = [(keys[said.subject], said.predicate, said.object_key, said.polarity) for said in meant if said.object_key]
+        return tombstones.bury_sentences(self.con, self.scope.sentences, self.now) + tombstones.bury_values(self.con, values, self.now)
+
+    def _name_key(self, entity: int) -> str:
+        return cast("str", self.con.execute("SELECT name_key FROM entity WHERE id = ?", (entity,)).get)
+
+    def _let_ended_facts_stand(self) -> set[int]:
+        """Facts that were ended by what is erased keep their interval; only what ended them is no longer said."""
+        ended = {said.fact for said in self.scope.evidence.values() if said.retracts and said.fact is not None}
+        for said in self.scope.facts.values():
+            rows = self.con.execute("SELECT id FROM fact WHERE superseded_by = ?", (said.row,)).fetchall()
+            ended.update(row[0] for row in cast("list[tuple[int]]", rows))
+        stand = {row for row in ended if row not in self.scope.facts}
+        for row in stand:
+            self.con.execute(
+                "UPDATE fact SET superseded_by = NULL, end_reason = ? WHERE id = ? AND NOT is_latest", (EndReason.FORGOTTEN.value, row)
+            )
+        return stand
+
+    def _keep_what_was_said_elsewhere(self) -> set[int]:
+        """A fact that only shared a sentence with what is erased stays, if it was said again in other words that may stay."""
+        kept: set[int] = set()
+        for row, said in self.scope.facts.items():
+            again = self.con.execute(
+                "SELECT id FROM evidence WHERE fact_id = ? AND act = 'assert' ORDER BY valid_at, id", (row,)
+            ).fetchall()
+            clean = [e[0] for e in cast("list[tuple[int]]", again) if e[0] not in self.scope.evidence]
+            if row not in self.scope.meant and clean:
+                self._rebase(said, clean[0])
+                kept.add(row)
+        return kept
+
+    def _rebase(self, said: Statement, evidence: int) -> None:
+        self.texts.append(said.text)
+        _, visibility = fact_visibility(self.con, said.row)
+        self._erase_index_row(said, visibility)
+        self.con.execute(_REBASE, (said.row, evidence))
+        self.con.execute("DELETE FROM evidence WHERE id = ?", (evidence,))
+        text = cast("str", self.con.execute("SELECT fact_text FROM fact WHERE id = ?", (said.row,)).get)
+        index_row = search_index.insert_row(self.con, fact_id=said.row, passage_id=None, text=text, visibility=visibility)
+        self.con.execute("UPDATE fact SET row_id = ? WHERE id = ?", (index_row, said.row))
+
+    def _erase_index_row(self, said: Statement, visibility: RowVisibility) -> None:
+        """Erase the row of a fact; one that its passage shares is given back to the passage."""
+        index_row = cast("int", self.con.execute("SELECT row_id FROM fact WHERE id = ?", (said.row,)).get)
+        shared = self.con.execute("SELECT passage_id FROM index_row WHERE id = ?", (index_row,)).get
+        if shared is None:
+            search_index.delete_row(self.con, index_row, said.text)
+        else:
+            search_index.set_fact(self.con, index_row, None)
+            search_index.set_visibility(self.con, index_row, replace(visibility, struck=False, asserted=True))
+
+    def _unlink(self, row: int) -> None:
+        self.con.execute("UPDATE fact SET superseded_by = NULL WHERE superseded_by = ?", (row,))
+        self.con.execute("UPDATE fact_version SET superseded_by = NULL WHERE superseded_by = ?", (row,))
+        self.con.execute("UPDATE evidence SET fact_id = NULL WHERE fact_id = ?", (row,))
+        self.con.execute("DELETE FROM derivation WHERE ? IN (fact_id, source_id)", (row,))
+        self.con.execute("DELETE FROM fact_version WHERE fact_id = ?", (row,))
+        self.con.execute("DELETE FROM access WHERE fact_id = ?", (row,))
+
+    def _erase_fact(self, said: Statement) -> None:
+        self.texts.append(said.text)
+        _, visibility = fact_visibility(self.con, said.row)
+        self._erase_index_row(said, visibility)
+        self.con.execute("DELETE FROM fact WHERE id = ?", (said.row,))
+
+    def _erase_traces_of_maintenance(self, gone: Iterable[Statement]) -> None:
+        """Proposals, journal entries and reports that name an erased fact or hold its words go with it."""
+        ids = [cast("str", self.con.execute("SELECT uid FROM fact WHERE id = ?", (said.row,)).get) for said in gone]
+        telling = {word for s in self.scope.sentences for word in (s.strip(), json.dumps(s.strip())[1:-1]) if not is_wordless(word)}
+        marks = json.dumps([*ids, *sorted(telling)])
+        holds = "EXISTS (SELECT 1 FROM json_each(?) m WHERE instr({}, m.value))"
+        proposal, journal, run = (
+            holds.format(" || char(10) || ".join(f"coalesce({column}, '')" for column in columns))
+            for columns in (("evidence", "decision"), ("target", "before", "after"), ("report",))
+        )
+        self.con.execute(f"DELETE FROM proposal WHERE {proposal}", (marks,))
+        self.con.execute(f"DELETE FROM journal WHERE {journal}", (marks,))
+        self.con.execute(f"UPDATE run SET report = NULL WHERE {run}", (marks,))
+
+    def _erase_entities(self) -> int:
+        """Entities that nothing speaks of any more, among those that the erased statements spoke of."""
+        spoken = {e for said in self.scope.facts.values() for e in (said.subject, said.object_entity) if e is not None}
+        spoken |= {said.subject for said in self.scope.evidence.values()} | self.scope.entities
+        for entity in self.scope.entities:
+            self.con.execute("DELETE FROM entity_alias WHERE ? IN (alias_id, entity_id)", (entity,))
+        before = self.con.total_changes()
+        for entity in sorted(spoken):
+            name = cast("str", self.con.execute("SELECT name FROM entity WHERE id = ?", (entity,)).get)
+            self.con.execute(_NAMED_NOWHERE, (entity,))
+            if self.con.changes():
+                self.texts.append(name)
+        return self.con.total_changes() - before
+
+    def _traces(self) -> tuple[bytes, ...]:
+        """The erased texts, and those of their words that no other text has."""
+        words = {word for text in self.texts for word in re.findall(r"\w{4,}", text)}
+        unsaid = {word for word in words if self._is_unsaid(word)}
+        forms = {form for t in {*(t.strip() for t in self.texts), *unsaid} if not is_wordless(t) for form in (t, t.casefold())}
+        return tuple(form.encode("utf-8", "surrogatepass").lower() for form in sorted(forms))
+
+    def _is_unsaid(self, word: str) -> bool:
+        found = self.con.execute("SELECT 1 FROM index_vocabulary WHERE term = ?", (" ".join(lexical_text.tokens(self.con, word)),))
+        return found.fetchone() is None
+
+
+def backups_of(path: Path) -> tuple[str, ...]:
+    """Copies of a namespace's file beside it, which may hold what was erased from it."""
+    return tuple(str(p) for p in sorted(path.parent.glob(f"{path.name}.backup-*")))

@@ -1,0 +1,288 @@
+"""How far a forgetting reaches: which rows go, and what is cut out of which episode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+import apsw
+
+from lean_memory.domain import USER, EpisodeId, Polarity, Span, name_key
+from lean_memory.errors import InvalidInputError, NotFoundError
+from lean_memory.store.cutting import is_wordless, overlap, sentence_around
+from lean_memory.store.entities import same_entities
+from lean_memory.store.episodes import episode_row, passages_of
+from lean_memory.store.mentions import Mentions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A row of `fact` or `evidence`, as far as forgetting cares."""
+
+    row: int
+    subject: int
+    predicate: str
+    object: str
+    object_key: str
+    polarity: Polarity
+    text: str
+    episode: int
+    span: Span
+    object_entity: int | None = None
+    fact: int | None = None
+    """For evidence: the fact it confirms or closes."""
+    retracts: bool = False
+
+
+@dataclass(slots=True)
+class Scope:
+    """What is to be erased. `meant` are the facts the person means; `facts` adds those that cannot be kept without showing what was meant."""
+
+    meant: dict[int, Statement] = field(default_factory=dict[int, Statement])
+    facts: dict[int, Statement] = field(default_factory=dict[int, Statement])
+    evidence: dict[int, Statement] = field(default_factory=dict[int, Statement])
+    cuts: dict[int, set[Span]] = field(default_factory=dict[int, set[Span]])
+    """By row of the episode."""
+    entities: set[int] = field(default_factory=set[int])
+    """Entities that are themselves to go."""
+    sentences: set[str] = field(default_factory=set[str])
+    """Texts that must not stand anywhere afterwards."""
+
+    def size(self) -> int:
+        """Grows with every reach further."""
+        return len(self.facts) + len(self.meant) + len(self.evidence) + sum(len(spans) for spans in self.cuts.values())
+
+
+_FACT = "SELECT id, subject_id, predicate, object, object_key, polarity, fact_text, episode_id, span_start, span_end, object_id, NULL, 0 FROM fact"
+_EVIDENCE = """
+    SELECT id, subject_id, predicate, object, object_key, polarity, fact_text, episode_id, span_start, span_end, NULL, fact_id, act = 'retract'
+    FROM evidence
+"""
+_Row = tuple[int, int, str, str, str, str, str, int, int, int, int | None, int | None, int]
+
+
+def find_scope(con: apsw.Connection, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None) -> Scope:
+    """What is erased when a fact (or a passage, by the id under which it was served), an episode or an entity is."""
+    finder = ScopeFinder(con)
+    if fact_id is not None:
+        return _of_served(con, finder, fact_id)
+    if episode_id is not None:
+        return finder.of_episode(episode_row(con, EpisodeId(episode_id)))
+    if entity is None:
+        raise InvalidInputError("Say what to forget: a fact, an episode or an entity. Nothing was changed.")
+    scope = finder.of_entity(entity)
+    if not scope.entities and not scope.size():
+        raise NotFoundError(f"Nothing is known of “{entity}” in this namespace; nothing was changed.")
+    return scope
+
+
+def _of_served(con: apsw.Connection, finder: ScopeFinder, served: str) -> Scope:
+    row = cast("int | None", con.execute("SELECT id FROM fact WHERE uid = ?", (served,)).get)
+    if row is not None:
+        return finder.of_fact(row)
+    episode, _, passage = served.partition(".")
+    if passage.isascii() and passage.isdigit():
+        episode_ = episode_row(con, EpisodeId(episode))
+        for piece in passages_of(con, episode_):
+            if piece.row == int(passage):
+                return finder.of_stretch(episode_, piece.span)
+    raise NotFoundError(f"There is no fact or passage {served} in this namespace; it may have been forgotten. Nothing was changed.")
+
+
+class ScopeFinder:
+    """Follows what the person means to all that says the same, and to all that cannot be kept without it."""
+
+    def __init__(self, con: apsw.Connection) -> None:
+        self._con = con
+        self._scope = Scope()
+        self._names: tuple[str, ...] = ()
+        self._texts: dict[int, str] = {}
+
+    def of_fact(self, row: int) -> Scope:
+        """A fact: every statement of it, in whatever words, and every place where its sentence stands."""
+        self._mean(_facts(self._con, "WHERE id = ?", (row,)))
+        return self._spread()
+
+    def of_episode(self, row: int) -> Scope:
+        """An episode: all of its text, and what was learned from it."""
+        text = self._text(row)
+        self._mean(_facts(self._con, "WHERE episode_id = ?", (row,)))
+        self._add_evidence(_evidence(self._con, "WHERE episode_id = ?", (row,)))
+        self._cut(row, Span(start=0, end=len(text)))
+        return self._spread()
+
+    def of_stretch(self, episode: int, span: Span) -> Scope:
+        """A stretch of an episode, such as a passage."""
+        inside = "WHERE episode_id = ? AND span_start < ? AND span_end > ?"
+        self._mean(_facts(self._con, inside, (episode, span.end, span.start)))
+        self._add_evidence(_evidence(self._con, inside, (episode, span.end, span.start)))
+        self._cut(episode, span)
+        return self._spread()
+
+    def of_entity(self, name: str) -> Scope:
+        """An entity: every statement about it, and every sentence that names it."""
+        key = name_key(name)
+        rows = same_entities(self._con, key)
+        self._scope.entities.update(rows)
+        for row in rows:
+            self._mean(_facts(self._con, "WHERE subject_id = ?1 OR object_id = ?1", (row,)))
+            self._add_evidence(_evidence(self._con, "WHERE subject_id = ?", (row,)))
+        if key != USER:
+            self._mean(_facts(self._con, "WHERE object_key = ?", (key,)))
+            self._add_evidence(_evidence(self._con, "WHERE object_key = ?", (key,)))
+            spelled = cast("list[tuple[str]]", self._con.execute(f"SELECT name FROM entity WHERE id IN ({_list(rows)})").fetchall())
+            self._names = (name, *(row[0] for row in spelled))
+        return self._spread()
+
+    def _spread(self) -> Scope:
+        size = -1
+        while size != self._scope.size():
+            size = self._scope.size()
+            self._same_statements()
+            self._same_words()
+            self._summaries()
+            self._what_shows_it()
+        return self._scope
+
+    def _mean(self, statements: Iterable[Statement]) -> None:
+        for said in statements:
+            self._scope.meant[said.row] = said
+            self._add_fact(said)
+
+    def _add_fact(self, said: Statement) -> None:
+        if said.row not in self._scope.facts:
+            self._scope.facts[said.row] = said
+            self._cut_statement(said)
+
+    def _add_evidence(self, statements: Iterable[Statement]) -> None:
+        for said in statements:
+            if said.row not in self._scope.evidence:
+                self._scope.evidence[said.row] = said
+                if not (said.retracts and self._is_implied(said)):
+                    self._cut_statement(said)
+
+    def _is_implied(self, said: Statement) -> bool:
+        """Whether a retraction ("I dislike X" ends "likes X") only follows from a fact of the same sentence, which stays."""
+        of_same_sentence = "WHERE episode_id = ? AND span_start = ? AND span_end = ? AND object_key = ?"
+        found = _facts(self._con, of_same_sentence, (said.episode, said.span.start, said.span.end, said.object_key))
+        return any(fact.row not in self._scope.facts for fact in found)
+
+    def _cut_statement(self, said: Statement) -> None:
+        self._scope.sentences.add(said.text)
+        self._cut(said.episode, self._own_words(said))
+
+    def _own_words(self, said: Statement) -> Span:
+        """The part of a statement's span that is its own words, where the rest of the span says nothing of its object."""
+        source = self._text(said.episode)[said.span.start : said.span.end]
+        at = source.casefold().find(said.text.casefold()) if len(source.casefold()) == len(source) else -1
+        if at < 0:
+            return said.span
+        rest = source[:at] + " " + source[at + len(said.text) :]
+        if said.object and said.object.casefold() in rest.casefold():
+            return said.span
+        return Span(start=said.span.start + at, end=said.span.start + at + len(said.text))
+
+    def _cut(self, episode: int, span: Span) -> None:
+        self._scope.cuts.setdefault(episode, set()).add(span)
+
+    def _same_statements(self) -> None:
+        for said in list(self._scope.meant.values()):
+            same = (said.subject, said.predicate, said.object_key)
+            if said.object_key:
+                self._mean(_facts(self._con, "WHERE subject_id = ? AND predicate = ? AND object_key = ?", same, said.polarity))
+                self._add_evidence(_evidence(self._con, "WHERE subject_id = ? AND predicate = ? AND object_key = ?", same))
+            # A retraction of the whole slot names nothing and stays.
+            self._add_evidence(_evidence(self._con, "WHERE fact_id = ? AND NOT (act = 'retract' AND object_key = '')", (said.row,)))
+
+    def _same_words(self) -> None:
+        """Every place where the words stand, also where nothing was made of them."""
+        mentions = Mentions(sentences=self._scope.sentences, names=self._names)
+        for episode, text in self._all("SELECT id, text FROM episode"):
+            for span in [*mentions.said(text), *(sentence_around(text, s) for s in mentions.named(text))]:
+                if not any(span.start >= c.start and span.end <= c.end for c in self._scope.cuts.get(episode, ())):
+                    self._cut(episode, span)
+        told = [row for row, text in self._all("SELECT id, fact_text FROM fact") if _has(mentions, text)]
+        self._mean(s for row in told if row not in self._scope.facts for s in _facts(self._con, "WHERE id = ?", (row,)))
+        again = [row for row, text in self._all("SELECT id, fact_text FROM evidence") if _has(mentions, text)]
+        self._add_evidence(s for row in again for s in _evidence(self._con, "WHERE id = ?", (row,)))
+
+    def _summaries(self) -> None:
+        """What was made from a forgotten fact says it too."""
+        if self._scope.facts:
+            made = f"WHERE id IN (SELECT fact_id FROM derivation WHERE source_id IN ({_list(self._scope.facts)}))"
+            for said in _facts(self._con, made, ()):
+                self._add_fact(said)
+
+    def _what_shows_it(self) -> None:
+        """Other statements of the sentences that are cut, where their texts hold what is erased or nothing of their source is left."""
+        for episode, spans in list(self._scope.cuts.items()):
+            inside = "WHERE episode_id = ?"
+            for said in _facts(self._con, inside, (episode,)):
+                if said.row not in self._scope.facts and self._shows(said, spans):
+                    self._add_fact(said)
+            self._add_evidence(
+                said
+                for said in _evidence(self._con, inside, (episode,))
+                if said.row not in self._scope.evidence and self._shows(said, spans)
+            )
+
+    def _shows(self, said: Statement, spans: Iterable[Span]) -> bool:
+        if not any(overlap(said.span, s) for s in spans):
+            return False
+        text = said.text.casefold()
+        source = self._text(said.episode)
+        return any(
+            word.casefold() in text
+            for s in spans
+            if overlap(said.span, s)
+            for word in [source[s.start : s.end].strip(), *self._objects_in(said.episode, s)]
+            if not is_wordless(word)
+        )
+
+    def _objects_in(self, episode: int, span: Span) -> Iterator[str]:
+        for gone in (*self._scope.facts.values(), *self._scope.evidence.values()):
+            if gone.episode == episode and overlap(gone.span, span):
+                yield gone.object
+
+    def _text(self, episode: int) -> str:
+        if episode not in self._texts:
+            self._texts[episode] = cast("str", self._con.execute("SELECT text FROM episode WHERE id = ?", (episode,)).get)
+        return self._texts[episode]
+
+    def _all(self, query: str) -> list[tuple[int, str]]:
+        return cast("list[tuple[int, str]]", self._con.execute(query).fetchall())
+
+
+def _has(mentions: Mentions, text: str) -> bool:
+    return next(mentions.said(text), None) is not None or next(mentions.named(text), None) is not None
+
+
+def _facts(con: apsw.Connection, where: str, given: tuple[int | str, ...], polarity: Polarity | None = None) -> list[Statement]:
+    found = [_statement(row) for row in cast("list[_Row]", con.execute(f"{_FACT} {where}", given).fetchall())]
+    return [said for said in found if polarity is None or said.polarity is polarity]
+
+
+def _evidence(con: apsw.Connection, where: str, given: tuple[int | str, ...]) -> list[Statement]:
+    return [_statement(row) for row in cast("list[_Row]", con.execute(f"{_EVIDENCE} {where}", given).fetchall())]
+
+
+def _statement(row: _Row) -> Statement:
+    return Statement(
+        row=row[0],
+        subject=row[1],
+        predicate=row[2],
+        object=row[3],
+        object_key=row[4],
+        polarity=Polarity(row[5]),
+        text=row[6],
+        episode=row[7],
+        span=Span(start=row[8], end=row[9]),
+        object_entity=row[10],
+        fact=row[11],
+        retracts=bool(row[12]),
+    )
+
+
+def _list(rows: Iterable[int]) -> str:
+    return ", ".join(str(int(row)) for row in rows)
