@@ -12,6 +12,8 @@ from lean_memory.extraction.pack import Pack
 
 LONGEST_CLAUSE = 320
 
+_ABBREVIATED = re.compile(r"(?:\b[A-Z]\.[A-Z]\.|\b(?:Inc|Ltd|Corp|Jr|Sr|Co|Bros|a\.m|p\.m)\.)$")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
@@ -35,7 +37,8 @@ class Clause:
 
 def clauses(sentence: str, offset: int, pack: Pack, anchor: Anchor) -> tuple[Clause, ...]:
     """The clauses of a sentence that starts at `offset` of the text, in order."""
-    pieces = list(_pieces(sentence[: LONGEST_CLAUSE * 2], pack))
+    head = sentence[: LONGEST_CLAUSE * 2]
+    pieces = [(0, len(head), False)] if pack.has_cue("whole", head) else list(_pieces(head, pack))
     made: list[Clause] = []
     for start, end, relative in pieces:
         clause = _clause(sentence[start:end], offset + start, pack, anchor, relative=relative, alone=len(pieces) == 1)
@@ -88,6 +91,7 @@ def _edges(text: str, pack: Pack) -> str:
     """Fillers off both ends, as often as there are any."""
     lead, tail = pack.cues.get("lead"), pack.cues.get("tail")
     before = None
+    text = unstopped(text)
     while before != text:
         before = text
         if lead and (found := lead.match(text)) and found.end() < len(text):
@@ -96,6 +100,14 @@ def _edges(text: str, pack: Pack) -> str:
             text = text[:found]
         text = text.strip().rstrip(",;，；、-–— ").lstrip(",;，；、-–—: ")
     return text
+
+
+def unstopped(text: str) -> str:
+    """The text without its full stop; the one of an abbreviation stays."""
+    trimmed = text.rstrip(" !…。！~\t")
+    if trimmed.endswith(".") and not _ABBREVIATED.search(trimmed):
+        trimmed = trimmed.rstrip(". ")
+    return trimmed or text
 
 
 def _last(tail: re.Pattern[str], text: str) -> int | None:

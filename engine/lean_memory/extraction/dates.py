@@ -110,15 +110,18 @@ class _Hit:
 
 def _scan(text: str, forms: _Forms, anchor: Anchor) -> Iterator[_Hit | None]:
     position = 0
+    previous: _Hit | None = None
     while found := forms.any_form.search(text, position):
-        hit = _read(text, found, forms, anchor)
+        goes_on = previous is not None and forms.range.fullmatch(text[previous.date_end : found.start()]) is not None
+        hit = _read(text, found, forms, anchor, goes_on=goes_on)
+        previous = hit or previous
         yield hit
         position = max(hit.end if hit else found.start() + 1, found.start() + 1)
 
 
-def _read(text: str, found: re.Match[str], forms: _Forms, anchor: Anchor) -> _Hit | None:
+def _read(text: str, found: re.Match[str], forms: _Forms, anchor: Anchor, *, goes_on: bool) -> _Hit | None:
     start, end = found.span()
-    role, frame_start = "", start
+    role, frame_start = "to" if goes_on else "", start
     for name, pattern in forms.before.items():
         frame = pattern.search(text[max(0, start - _LEAD) : start])
         if frame and (start - len(frame[0])) < frame_start:

@@ -69,7 +69,7 @@ def unquoted(sentence: str) -> str:
 def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: Instant) -> Reading:
     """Act, polarity and modality of a rule's match in a clause."""
     forms = forms_of(match)
-    run = match.groupdict().get("X") or ""
+    run = " ".join(text for name, text in match.groupdict().items() if text and (name == "X" or name.startswith("Y")))
     effects = {effect for effect, pattern in pack.aux.items() if run and pattern.search(run)}
     effects |= {effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.full)}
     negative = "negative" in effects and "ended" not in effects
@@ -88,7 +88,7 @@ def _modality(forms: frozenset[str], effects: set[str], rule: Rule, clause: Clau
         return Modality.ASSERTED
     if "past" not in effects and _is_planned(forms, effects, rule, clause, t_ref):
         return Modality.PLANNED
-    if "past" in effects or any(date.ends is not None and date.ends <= t_ref for date in clause.dates):
+    if "past" in effects or (not rule.dates and any(date.ends is not None and date.ends <= t_ref for date in clause.dates)):
         return Modality.PAST
     if forms & {"past"} and not (rule.event or rule.timeless):
         continues = "perfect" in effects and any(date.since for date in clause.dates)
@@ -101,4 +101,4 @@ def _is_planned(forms: frozenset[str], effects: set[str], rule: Rule, clause: Cl
         return True
     if rule.event and "ing" in forms and "perfect" not in effects:
         return True
-    return not rule.keeps_dates and any(date.begins is not None and date.begins > t_ref for date in clause.dates)
+    return not rule.dates and any(date.begins is not None and date.begins > t_ref for date in clause.dates)

@@ -17,12 +17,9 @@ _LONGEST = 120
 def clean(text: str, pack: Pack, kind: str = "any") -> str:
     """The value in the text of a slot, as it is spelled there; empty when nothing is left."""
     value = _EMOJI.sub(" ", text).strip()
-    for name in ("any", kind):
-        cut = pack.cut.get(name)
-        found = cut.search(value) if cut else None
-        if found and found.start() > 0:
-            value = value[: found.start()]
-    value = _trim(value)
+    if kind == "verbatim":
+        return _trim(value)[:_LONGEST]
+    value = _trim(_cut(value, pack, kind))
     tail, article = pack.cues.get("tail"), pack.cues.get("article")
     before = None
     while before != value:
@@ -38,6 +35,7 @@ def clean(text: str, pack: Pack, kind: str = "any") -> str:
 def items(text: str, pack: Pack, kind: str = "any") -> tuple[str, ...]:
     """The values of a list "A, B and C", cleaned; one value when it is no list."""
     pattern = pack.cues.get("list")
+    text = _cut(text, pack, kind)
     pieces = pattern.split(text) if pattern else [text]
     values = [clean(piece, pack, kind) for piece in pieces if piece]
     return tuple(dict.fromkeys(value for value in values if value))
@@ -83,6 +81,8 @@ _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
     "people": is_name,
     "label": _is_label,
     "number": _is_number,
+    "verbatim": lambda value, _: bool(value),
+    "hard": lambda value, pack: _is_attribute_value(value, pack) and any(c.isdigit() or c.isupper() for c in value),
     "short": lambda value, _: len(value.split()) <= 5 and len(value) <= 50,
     "value": _is_attribute_value,
     "attribute": _is_attribute,
@@ -91,6 +91,15 @@ _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
     "email": lambda value, _: bool(re.fullmatch(r"[^\s@]+@[^\s@]+\.[^\s@]+", value)),
     "phone": lambda value, _: sum(character.isdigit() for character in value) >= 5,
 }
+
+
+def _cut(value: str, pack: Pack, kind: str) -> str:
+    for name in ("any", kind):
+        cut = pack.cut.get(name)
+        found = cut.search(value) if cut else None
+        if found and found.start() > 0:
+            value = value[: found.start()]
+    return value
 
 
 def _trim(value: str) -> str:

@@ -44,7 +44,7 @@ class Emit:
     predicate: str
     subject: str = "S"
     object: str = "O"
-    """A slot, or `=text` for a fixed object."""
+    """A slot, or the first present of `O|O1` (`O|=`: or nothing), `O:class` to read it as a class, `=text` for a fixed object, `=S`: the subject."""
     act: Act | None = None
     polarity: Polarity | None = None
     modality: Modality | None = None
@@ -62,7 +62,8 @@ class Rule:
     `subject`: `any`; `first` (no subject means the speaker, as in "vivo en ..."); `person`, `thing`: what {S} must be; `none`.
     `event`: the past form tells what is so now ("moved to"), and the -ing form what is planned.
     `timeless`: the past form tells what stays true ("was founded by").
-    `dates`: `value` keeps dates in the clause because the object is one. `also`: later rules are tried as well.
+    `dates`: `value` also tries the clause with its dates in, because the object may be one; `keep` leaves all but a final "since ..." in.
+    `also`: later rules are tried as well.
     """
 
     id: str
@@ -72,7 +73,7 @@ class Rule:
     subject: str = "any"
     event: bool = False
     timeless: bool = False
-    keeps_dates: bool = False
+    dates: str = ""
     also: bool = False
     confidence: float = 0.9
 
@@ -165,6 +166,7 @@ class _Loader:
             words=self._words,
             verbs=self._verbs,
             auxiliaries=[word for words in self._aux.values() for word in words] or ["\x00"],
+            adverbs=[word for effect in ("neutral", "negative", "additive", "ended") for word in self._aux[effect]],
         )
 
     def pack(self) -> Pack:
@@ -256,7 +258,7 @@ class _Loader:
             subject=str(row.get("subject", "any")),
             event=bool(row.get("event", False)),
             timeless=bool(row.get("timeless", False)),
-            keeps_dates=row.get("dates") == "value",
+            dates=str(row.get("dates", "")),
             also=bool(row.get("also", False)),
             confidence=float(str(row.get("confidence", 0.9))),
         )

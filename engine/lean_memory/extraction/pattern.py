@@ -8,7 +8,7 @@ A pattern is a regular expression (always matched against a whole clause, ignori
     {X}           only that run
     {O} {T:job}   a slot with a name (capitals), and the class its text must belong to
     {O:@diet}     a slot whose text must be one of a word list of the pack
-    <work>        any form of a verb in `[verbs]`; which form it was decides the tense
+    <work>        any form of a verb in `[verbs]`, and adverbs or a negation right after it; which form it was decides the tense
     %kin%         any word of a list in `[words]`
 """
 
@@ -32,6 +32,8 @@ class Grammar:
     verbs: Mapping[str, Mapping[str, Sequence[str]]]
     """verb -> form (`present`, `ing`, `past`, `future`, `conditional`) -> spellings"""
     auxiliaries: Sequence[str]
+    adverbs: Sequence[str] = ()
+    """Those of the auxiliaries that may also follow the verb."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,7 @@ class _Compiler:
 
     @property
     def _blank(self) -> str:
-        return r"\s+" if self._grammar.spaces else r"\s*"
+        return r"(?:\s+)" if self._grammar.spaces else r"\s*"
 
     def _slot(self, name: str, kind: str) -> str:
         run = rf"(?P<X>(?:{alternation(self._grammar.auxiliaries, spaces=self._grammar.spaces)}{self._blank})*)"
@@ -122,7 +124,13 @@ class _Compiler:
             if self._verbs == 1:
                 self._verb_words.extend(words)
             choices.append(f"(?P<{form}_{self._verbs}>{alternation(words, spaces=self._grammar.spaces)})")
-        return f"(?:{'|'.join(choices)})"
+        return f"(?:{'|'.join(choices)}){self._run_after()}"
+
+    def _run_after(self) -> str:
+        """The adverbs and negations a verb may be followed by: "am not", "is now"."""
+        if not self._grammar.spaces or not self._grammar.adverbs:
+            return ""
+        return rf"(?P<Y{self._verbs}>(?:\s+{alternation(self._grammar.adverbs, spaces=True)})*)"
 
     def _list(self, name: str) -> str:
         words = self._grammar.words.get(name)
@@ -133,7 +141,7 @@ class _Compiler:
 
 def _unskip(body: str) -> str:
     """Undo a doubled blank that an optional group leaves behind."""
-    return body.replace(r"\s+\s+", r"\s+").replace(r"\s*\s*", r"\s*")
+    return body.replace(r"(?:\s+)(?:\s+)", r"(?:\s+)").replace(r"\s*\s*", r"\s*")
 
 
 def forms_of(match: re.Match[str]) -> frozenset[str]:

@@ -95,7 +95,7 @@ class _Run:
         text, other = split_other(unquoted(sentence.text) if _has_long_quote(sentence.text) else sentence.text, pack)
         for clause in clauses(text, sentence.span.start, pack, self.anchor):
             place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref)
-            made = [] if pack.has_cue("transient", clause.full) else apply_rules(place)
+            made = apply_rules(place)
             if other and made:
                 made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
             if clause.corrects:

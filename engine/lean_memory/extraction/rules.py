@@ -46,15 +46,27 @@ def apply_rules(place: Place) -> list[Candidate]:
     """The candidates of the first rule that fits the clause (and of those marked `also` before it)."""
     made: list[Candidate] = []
     clause = place.clause
+    transient = place.pack.has_cue("transient", clause.full) is not None
     for number in _called(clause.full, place.pack):
         rule = place.pack.rules[number]
-        texts = (clause.bare, clause.full) if rule.keeps_dates and clause.bare != clause.full else (clause.bare,)
-        found = next((drafts for text in texts for drafts in _tried(rule, text, place)), None)
+        if transient and not (rule.event or rule.timeless):
+            continue
+        found = next((drafts for text in _texts(rule, clause) for drafts in _tried(rule, text, place)), None)
         if found:
             made.extend(found)
             if not rule.also:
                 break
     return made
+
+
+def _texts(rule: Rule, clause: Clause) -> tuple[str, ...]:
+    """The forms of the clause a rule is tried on."""
+    if clause.bare == clause.full or not rule.dates:
+        return (clause.bare,)
+    if rule.dates == "value":
+        return (clause.bare, clause.full)
+    last = clause.dates[-1]
+    return (clause.bare,) if last.since and last.end >= len(clause.full) else (clause.full,)
 
 
 def _called(text: str, pack: Pack) -> list[int]:
@@ -103,7 +115,8 @@ def _fits(hit: _Hit, pack: Pack) -> bool:
 def _subject(hit: _Hit, place: Place) -> Subject | None:
     scene, rule, said = place.scene, hit.rule, hit.parts.get("S")
     if "S" not in hit.match.re.groupindex:
-        return Subject(name=scene.self_name, kind="person", said=place.pack.first, stands_alone=scene.speaker is None)
+        slot = rule.emits[0].subject
+        return _other_subject("=user" if slot == "S" else slot, hit.parts, place)
     relative = place.clause.is_relative and said is None
     subject = resolve(said, place.pack, scene, relative=relative, dropped=_may_drop(rule, hit.match))
     if subject is None:
@@ -124,7 +137,7 @@ def _may_drop(rule: Rule, match: re.Match[str]) -> bool:
 
 def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: Place) -> list[Candidate]:
     predicate = _predicate(emit, hit.parts, place.pack)
-    about = subject if emit.subject == "S" else _other_subject(emit.subject, hit.parts, place)
+    about = subject if emit.subject in {"S", hit.rule.emits[0].subject} and emit.subject != "=user" else _other_subject(emit.subject, hit.parts, place)
     if not predicate or about is None:
         return []
     values = [subject.name] if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
@@ -154,17 +167,20 @@ def _other_subject(slot: str, parts: Mapping[str, str], place: Place) -> Subject
     known = resolve(said, place.pack, scene)
     if known:
         return known
-    name = clean(said, place.pack)
+    if said.split()[0].casefold() in place.pack.word_sets.get("third", frozenset()):
+        return None
+    name = clean(said, place.pack, "verbatim")
     return Subject(name=name, said=said) if name else None
 
 
 def _values(emit: Emit, predicate: str, hit: _Hit, pack: Pack) -> Sequence[str]:
     if emit.object.startswith("="):
         return (emit.object[1:],)
-    slot = next((slot for slot in emit.object.split("|") if slot in hit.parts), None)
+    names, _, wanted = emit.object.partition(":")
+    slot = next((slot for slot in names.split("|") if slot in hit.parts), None)
     if slot is None:
-        return ()
-    kind = hit.kinds.get(slot, "any")
+        return ("",) if emit.object.endswith("|=") else ()
+    kind = wanted or hit.kinds.get(slot, "any")
     takes_list = vocabulary.takes_list(predicate) if emit.takes_list is None else emit.takes_list
     values = items(hit.parts[slot], pack, kind) if takes_list else (clean(hit.parts[slot], pack, kind),)
     return [value for value in values if accepts(kind, value, pack)]
@@ -173,7 +189,7 @@ def _values(emit: Emit, predicate: str, hit: _Hit, pack: Pack) -> Sequence[str]:
 def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: Place) -> Candidate:
     clause = place.clause
     entry = vocabulary.predicate(predicate)
-    dates = [] if rule.keeps_dates and clause.full != clause.bare else list(clause.dates)
+    dates = [] if rule.dates else list(clause.dates)
     doubts = tuple(date.doubt for date in dates if date.doubt)
     return Candidate(
         subject=subject.name,

@@ -10,7 +10,7 @@ from lean_memory.domain import USER, Candidate
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.vocabulary import object_type
 
-_PARTICLES = frozenset("de del della der den van von da do dos di la le el al bin ibn ben af of the and & y e zu zur".split())
+_PARTICLES = frozenset("de del della du der den van von da do dos di la le el al bin ibn ben af of the and & y e zu zur".split())
 _ASIDE = re.compile(r"^(?P<head>[^,]+?)\s*,\s*(?P<aside>[^,]{1,60}?)\s*,?$")
 
 
@@ -88,7 +88,7 @@ def resolve(said: str | None, pack: Pack, scene: Scene, *, relative: bool = Fals
         if scene.last:
             return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
         return _self(scene, "", alone=False) if dropped else None
-    return _spoken(said.strip(), pack, scene)
+    return _spoken(said.strip().rstrip(",，、 "), pack, scene)
 
 
 def _spoken(said: str, pack: Pack, scene: Scene) -> Subject | None:

@@ -16,6 +16,8 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|cf|approx|No|Nr|Inc|Ltd|Co|Corp|Mt|Ave|Blvd|Dept|Univ|Gen|Col|Lt|Sgt|Rev|Hon|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?"
     r"|Oct|Nov|Dec|Sra|Srta|Dra|bzw|z\.B|d\.h|usw|ca|M|Mme|Mlle|ул|г|т\.е|т\.д|т\.п|им)|\b[A-Z]|\b(?:[A-Za-z]\.)+[A-Za-z]|^\s*\d{1,3})$"
 )
+_ORDINAL = re.compile(r"(?:^|\s)\d{1,2}$")
+_AFTER_ORDINAL = re.compile(r"\s+(?:Jan|Feb|Mär|Mar|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|FC\b|SC\b|SV\b|[a-zäöü])")
 _BREAK = re.compile(r"(?P<stop>(?:[.!?…]+[\"'”’»)\]]*)(?=\s|$)|[。！？!?][」』”’）]*(?=.)|[。！？]|\n+|\s+[•·▪]\s+|[\U0001F300-\U0001FAFF☀-➿]+[️]?\s+(?=\S))", re.DOTALL)
 _BULLET = re.compile(r"^\s*(?:[-*•·▪–—]|\d{1,3}[.)]|\(\d{1,3}\)|#{1,6}|\[[ xX]\]|[-*]\s\[[ xX]\])\s+")
 _HEADING = re.compile(r"^\s*#{1,6}\s")
@@ -144,7 +146,11 @@ def _soft_cut(text: str, start: int, limit: int) -> int:
 def _is_abbreviation(line: str, start: int, found: re.Match[str]) -> bool:
     if found["stop"] != ".":
         return False
+    if line[found.start() - 1 : found.start()] == " ":
+        return True
     before = line[max(start, found.start() - 12) : found.start()]
+    if _ORDINAL.search(before):
+        return bool(_AFTER_ORDINAL.match(line, found.end()))
     if not _ABBREVIATION.search(before):
         return False
     after = line[found.end() : found.end() + 2].lstrip()

@@ -72,7 +72,8 @@ def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, r
 def _modality(clause: Clause, pack: Pack, place: Place) -> Modality:
     if pack.has_cue("hypothetical_clause", clause.full):
         return Modality.HYPOTHETICAL
-    if pack.has_cue("planned", clause.full) or any(date.begins is not None and date.begins > place.t_ref for date in clause.dates):
+    mine = pack.has_cue("mine", clause.full) is not None
+    if pack.has_cue("planned", clause.full) or (mine and any(date.begins is not None and date.begins > place.t_ref for date in clause.dates)):
         return Modality.PLANNED
     if any(date.ends is not None and date.ends <= place.t_ref for date in clause.dates):
         return Modality.PAST
