@@ -156,8 +156,8 @@ class _Model:
 
 def _blend(vector: NDArray[np.float32], text: _Tokens) -> NDArray[np.float32]:
     share = len(text.unknown) / (len(text.ids) - _FRAMING)
-    mixed = vector * np.float32(1 - share) + direction(text.unknown, len(vector)) * np.float32(share)
-    return mixed / np.float32(np.linalg.norm(mixed))
+    mixed = (1 - share) * vector + share * direction(text.unknown, len(vector))
+    return np.asarray(mixed / np.linalg.norm(mixed), np.float32)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
