@@ -3,6 +3,8 @@
 A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The sections of a pack:
 
     code, spaces, cased, first    language code; words are parted by blanks; names begin with a capital; how the speaker is written ("I")
+    variants        groups of characters that stand for each other ("们們 说說説"), see `variants.py`
+    [roles]         how somebody without a name is called: `own = "我{role}"` the speaker's, `of = "{owner}的{role}"` somebody's
     [words]         named word lists. The engine itself reads `first`, `my`, `third`, `their`, `not_subject`, `not_value`, `and`, `article`, `abbreviations`
     [kin]           kinship and acquaintance words -> predicate (`sister = "has_sibling"`); [kin_former] those of people who no longer are (`ex-wife`)
     [verbs]         name = { present, ing, past, future, conditional }, each a list (or a string of words) of spellings
@@ -31,6 +33,7 @@ from typing import cast
 
 from lean_memory.domain import Act, Modality, Polarity
 from lean_memory.extraction.pattern import Grammar, Pattern, alternation, compile_pattern
+from lean_memory.extraction.variants import spelled_out
 
 EFFECTS = ("neutral", "perfect", "past", "planned", "hypothetical", "negative", "ended", "additive")
 
@@ -112,6 +115,8 @@ class Pack:
     spaces: bool
     cased: bool
     first: str
+    roles: tuple[str, str]
+    """Templates for the speaker's relative and somebody's."""
     words: Mapping[str, tuple[str, ...]]
     word_sets: Mapping[str, frozenset[str]]
     kin: Mapping[str, str]
@@ -140,7 +145,7 @@ class Pack:
 def load(code: str) -> Pack:
     """The pack of a language; raises `FileNotFoundError` when there is none and `PatternError` when a pattern is wrong."""
     data = tomllib.loads(files("lean_memory.extraction.packs").joinpath(f"{code}.toml").read_text("utf-8"))
-    return _Loader(data).pack()
+    return _Loader(spelled_out(data)).pack()
 
 
 @cache
@@ -177,6 +182,7 @@ class _Loader:
             spaces=self._spaces,
             cased=bool(self._data.get("cased", True)),
             first=str(self._data.get("first", "I")),
+            roles=(str(self._table("roles").get("own", "user's {role}")), str(self._table("roles").get("of", "{owner}'s {role}"))),
             words=self._words,
             word_sets={name: frozenset(word.casefold() for word in words) for name, words in self._words.items()},
             kin={word.casefold(): str(value) for word, value in self._table("kin").items()},
@@ -228,7 +234,9 @@ class _Loader:
         return re.compile(f"(?:{'|'.join(self._expand(joint) for joint in joints)}){ahead}", re.IGNORECASE)
 
     def _verb_like(self, extra: Sequence[str]) -> re.Pattern[str]:
-        words = self._all_verbs("present", "past", "ing", "future", "conditional") + [word for words in self._aux.values() for word in words]
+        words = self._all_verbs("present", "past", "ing", "future", "conditional") + [
+            word for words in self._aux.values() for word in words
+        ]
         parts = [alternation(words, spaces=self._spaces)] if words else []
         return re.compile("|".join([*parts, *(self._expand(item) for item in extra)]) or "(?!)", re.IGNORECASE)
 

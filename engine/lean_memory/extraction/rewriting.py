@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
 
 from lean_memory.domain import USER
 from lean_memory.extraction.clauses import Clause
-from lean_memory.extraction.pack import Pack
+from lean_memory.extraction.pack import Pack, load
 from lean_memory.extraction.scene import Scene, Subject
 from lean_memory.extraction.sentences import Sentence
+
+_AFTER_NAME = re.compile(
+    r"(\{\}(?:\s+(?:also|really|just|still|now|always|usually|often|never|both|currently|mostly|mainly|actually))*\s+)(\w+)\b"
+)
 
 
 def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack, scene: Scene) -> str:
@@ -20,7 +26,7 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
     if not subject.said:
         text = f"{name}{' ' if pack.spaces else ''}{text}"
     elif not subject.stands_alone and subject.said != name:
-        text = _swapped(text, subject.said, name)
+        text = _swapped(text, subject.said, name, pack)
     if scene.speaker:
         text = in_third_person(text, scene.speaker, pack)
     return _finished(text, pack)
@@ -29,16 +35,25 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
 def in_third_person(text: str, name: str, pack: Pack) -> str:
     """ "I live with my dog" as "Caroline lives with Caroline's dog"."""
     for pattern, replacement in pack.person:
-        text = pattern.sub(lambda found, to=replacement: found.expand(to).replace("{}", name), text)
-    for forms in pack.verbs.values():
+        text = pattern.sub(replacement, text)
+    thirds = third_forms(pack.code)
+    text = _AFTER_NAME.sub(lambda found: found[1] + thirds.get(found[2], found[2]), text)
+    return text.replace("{}", name)
+
+
+@cache
+def third_forms(code: str) -> Mapping[str, str]:
+    """The present forms of the pack's verbs that change in the third person, where they are listed in pairs: "live" -> "lives"."""
+    pairs: dict[str, str] = {}
+    for forms in load(code).verbs.values():
         present = forms.get("present", ())
-        if len(present) > 1 and f"{name} {present[0]} " in f"{text} ":
-            text = text.replace(f"{name} {present[0]}", f"{name} {present[1]}", 1)
-    return text
+        pairs.update({base: third for base, third in zip(present[::2], present[1::2], strict=False) if third.startswith(base[:-1])})
+    return pairs
 
 
-def _swapped(text: str, said: str, name: str) -> str:
-    return re.sub(rf"(?<!\w){re.escape(said)}(?!\w)", lambda _: name, text, count=1)
+def _swapped(text: str, said: str, name: str, pack: Pack) -> str:
+    bounded = rf"(?<!\w){re.escape(said)}(?!\w)" if pack.spaces else re.escape(said)
+    return re.sub(bounded, lambda _: name, text, count=1)
 
 
 def _finished(text: str, pack: Pack) -> str:

@@ -12,12 +12,18 @@ from lean_memory.extraction.clauses import Clause
 from lean_memory.extraction.modality import Reading, read
 from lean_memory.extraction.names import snake_case
 from lean_memory.extraction.objects import accepts, clean, items
+from lean_memory.extraction.pattern import forms_of
 from lean_memory.extraction.pack import Emit, Pack, Rule
 from lean_memory.extraction.rewriting import standalone
 from lean_memory.extraction.scene import Scene, Subject, resolve
 from lean_memory.extraction.sentences import Sentence
 
-_KINDS = {"person": frozenset({"person"}), "living": frozenset({"person", "animal"}), "thing": frozenset({"thing", "organization", "place"})}
+_KINDS = {
+    "person": frozenset({"person"}),
+    "living": frozenset({"person", "animal"}),
+    "animal": frozenset({"animal"}),
+    "thing": frozenset({"thing", "organization", "place"}),
+}
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
@@ -109,7 +115,11 @@ def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
 
 def _fits(hit: _Hit, pack: Pack) -> bool:
     """Whether the slots that name a predicate or an owner hold what their class takes."""
-    return all(accepts(kind, hit.parts[slot], pack) for slot, kind in hit.kinds.items() if slot in hit.parts and kind in {"attribute", "relation", "name"} and slot in "APB")
+    return all(
+        accepts(kind, hit.parts[slot], pack)
+        for slot, kind in hit.kinds.items()
+        if slot in hit.parts and kind in {"attribute", "relation", "name"} and slot in "APB"
+    )
 
 
 def _subject(hit: _Hit, place: Place) -> Subject | None:
@@ -118,8 +128,8 @@ def _subject(hit: _Hit, place: Place) -> Subject | None:
         slot = rule.emits[0].subject
         return _other_subject("=user" if slot == "S" else slot, hit.parts, place)
     relative = place.clause.is_relative and said is None
-    subject = resolve(said, place.pack, scene, relative=relative, dropped=_may_drop(rule, hit.match))
-    if subject is None:
+    subject = resolve(said, place.pack, scene, relative=relative, dropped=_may_drop(hit, place))
+    if subject is None or not _agrees(hit, subject, place):
         return None
     is_self = subject.name == scene.self_name
     if (rule.subject == "first" and not is_self) or (rule.subject == "other" and is_self):
@@ -128,16 +138,35 @@ def _subject(hit: _Hit, place: Place) -> Subject | None:
     return None if wanted and subject.kind not in wanted else subject
 
 
-def _may_drop(rule: Rule, match: re.Match[str]) -> bool:
-    """ "Moved to Cork" is about the speaker; "move to Cork" without a subject is a command."""
-    if rule.subject == "first":
+def _may_drop(hit: _Hit, place: Place) -> bool:
+    """ "Moved to Cork" is about the speaker; "move to Cork" without a subject is a command, and "playing chess is fun" a remark."""
+    if hit.rule.subject == "first":
         return True
-    return any(name.startswith(("past", "ing")) and text for name, text in match.groupdict().items())
+    forms = forms_of(hit.match)
+    return "past" in forms or ("ing" in forms and not place.pack.has_cue("remark", place.clause.full))
+
+
+def _agrees(hit: _Hit, subject: Subject, place: Place) -> bool:
+    """Whether verb and subject go together, where the language tells: "Ana likes", never "events like" or "is like"."""
+    pack = place.pack
+    run = hit.parts.get("X", "")
+    present = next((text for name, text in hit.match.groupdict().items() if text and name.startswith("present")), None)
+    if present is None or present.casefold() in pack.word_sets.get("be", frozenset()):
+        return True
+    if pack.has_cue("no_present_after", run):
+        return False
+    if run or subject.name == place.scene.self_name or not subject.said:
+        return True
+    return not pack.has_cue("base_form", present) or pack.has_cue("plural", subject.said) is not None
 
 
 def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: Place) -> list[Candidate]:
     predicate = _predicate(emit, hit.parts, place.pack)
-    about = subject if emit.subject in {"S", hit.rule.emits[0].subject} and emit.subject != "=user" else _other_subject(emit.subject, hit.parts, place)
+    about = (
+        subject
+        if emit.subject in {"S", hit.rule.emits[0].subject} and emit.subject != "=user"
+        else _other_subject(emit.subject, hit.parts, place)
+    )
     if not predicate or about is None:
         return []
     values = [subject.name] if emit.object == "=S" else _values(emit, predicate, hit, place.pack)

@@ -11,7 +11,7 @@ from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.vocabulary import object_type
 
 _PARTICLES = frozenset("de del della du der den van von da do dos di la le el al bin ibn ben af of the and & y e zu zur".split())
-_ASIDE = re.compile(r"^(?P<head>[^,]+?)\s*,\s*(?P<aside>[^,]{1,60}?)\s*,?$")
+_ASIDE = re.compile(r"^(?P<head>[^,，]+?)\s*[,，]\s*(?P<aside>[^,，]{1,60}?)\s*[,，]$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,10 @@ def is_name(text: str, pack: Pack) -> bool:
     if not words or len(words) > 6 or text.casefold() in banned or words[0].casefold() in banned or not any(c.isalpha() for c in text):
         return False
     if not pack.cased:
-        return len(text) <= 24 and not any(character in text for character in "，。、；：")
-    return words[0][:1].isupper() and all(w[:1].isupper() or w[:1].isdigit() or not w[:1].isalpha() or w.casefold() in _PARTICLES for w in words)
+        return len(text) <= 24 and not any(character in text for character in "，。、；：") and not pack.has_cue("not_name", text)
+    return words[0][:1].isupper() and all(
+        w[:1].isupper() or w[:1].isdigit() or not w[:1].isalpha() or w.casefold() in _PARTICLES for w in words
+    )
 
 
 def resolve(said: str | None, pack: Pack, scene: Scene, *, relative: bool = False, dropped: bool = False) -> Subject | None:
@@ -88,17 +90,21 @@ def resolve(said: str | None, pack: Pack, scene: Scene, *, relative: bool = Fals
         if scene.last:
             return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
         return _self(scene, "", alone=False) if dropped else None
-    return _spoken(said.strip().rstrip(",，、 "), pack, scene)
+    return _spoken(said.strip(), pack, scene)
 
 
-def _spoken(said: str, pack: Pack, scene: Scene) -> Subject | None:
+def _spoken(words: str, pack: Pack, scene: Scene) -> Subject | None:
+    said = words.rstrip(",，、 ")
+    called = said.replace("，", ",").rpartition(",")[2].strip()
+    if called != said and called.casefold() in pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset()):
+        said = called  # "Gina, I ...": the name is who is spoken to
     key = said.casefold()
     if key in pack.word_sets.get("first", frozenset()):
         return _self(scene, said, alone=scene.speaker is None)
     if key in pack.word_sets.get("third", frozenset()):
         return _pronoun(said, key, pack, scene)
     found = _noun(said, pack, scene)
-    if found is None and (aside := _ASIDE.match(said)):
+    if found is None and (aside := _ASIDE.match(words)):
         found = _with_aside(aside["head"], aside["aside"], said, pack, scene)
     if found is None and is_name(said, pack):
         found = Subject(name=said, kind="person", said=said)
@@ -155,9 +161,19 @@ def _noun(said: str, pack: Pack, scene: Scene) -> Subject | None:
             return Subject(name=named, kind=kind, said=said, ties=(tie,))
         if named:
             return Subject(name=named, kind="person", said=said)
+        if any(pack.verb_like.search(parts[slot]) or _has_pronoun(parts[slot], pack) for slot in "RT" if slot in parts):
+            continue
         if "K" in parts or "R" in parts:
             role = parts.get("K") or parts["R"]
-            return Subject(name=f"{whose}'s {role.lower()}", kind="person" if "K" in parts else "thing", said=said)
+            kind = object_type(pack.kin.get(role.casefold(), "")) or "person" if "K" in parts else "thing"
+            return Subject(name=pack.roles[whose != USER].format(owner=whose, role=role.lower()), kind=kind, said=said)
         if "T" in parts:
             return Subject(name=parts["T"], kind="thing", said=said)
     return None
+
+
+def _has_pronoun(words: str, pack: Pack) -> bool:
+    """Whether a would-be noun phrase is too long or speaks of a person by pronoun, so that it is none."""
+    said = [word.strip(",").casefold() for word in words.split()]
+    pronouns = pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset())
+    return len(said) > 5 or len(words) > 50 or any(word in pronouns for word in said)
