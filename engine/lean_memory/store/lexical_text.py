@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import cast
 
 import apsw
 
@@ -26,15 +27,25 @@ def normalise(text: str) -> str:
     A run also gives its last character on its own, so that every character starts some token and a question of one
     character is answered by a prefix. Control characters and lone surrogates become spaces. Works on any string.
     """
-    clean = _NOT_TEXT.sub(" ", text)
-    return _RUN.sub(_pairs, unicodedata.normalize("NFKC", clean).casefold())
+    return _RUN.sub(lambda run: _pairs(run.group(), len(run.group())), _folded(text))
 
 
 def tokens(con: apsw.Connection, text: str) -> list[str]:
     """The stemmed tokens of a text, in order, exactly as the index holds them."""
-    tokenizer = con.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1]))
-    found = tokenizer(normalise(text).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
-    return [token for token in found if isinstance(token, str)]
+    return _stemmed(con, normalise(text))
+
+
+def question_tokens(con: apsw.Connection, text: str) -> list[str]:
+    """The stemmed tokens to look for: as `tokens`, but the last character of a longer run is left out, its pair says it.
+
+    A token of one such character comes from a run of one, and stands for every token that begins with it (`is_prefix`).
+    """
+    return _stemmed(con, _RUN.sub(lambda run: _pairs(run.group(), max(1, len(run.group()) - 1)), _folded(text)))
+
+
+def is_prefix(token: str) -> bool:
+    """Whether a token of a question stands for every token that begins with it."""
+    return len(token) == 1 and is_unspaced(token)
 
 
 def is_unspaced(character: str) -> bool:
@@ -42,7 +53,15 @@ def is_unspaced(character: str) -> bool:
     return _RUN.match(character) is not None
 
 
-def _pairs(run: re.Match[str]) -> str:
-    characters = run.group()
-    pairs = [characters[i : i + 2] for i in range(len(characters))]
-    return f" {' '.join(pairs)} "
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", _NOT_TEXT.sub(" ", text)).casefold()
+
+
+def _pairs(run: str, count: int) -> str:
+    return f" {' '.join(run[i : i + 2] for i in range(count))} "
+
+
+def _stemmed(con: apsw.Connection, normalised: str) -> list[str]:
+    tokenizer = con.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1]))
+    found = tokenizer(normalised.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+    return cast("list[str]", found)

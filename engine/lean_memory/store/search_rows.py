@@ -27,7 +27,9 @@ SELECT p.id, p.row_id FROM json_each(?) j JOIN passage p ON p.id = j.value
 """
 
 _SLOT_ROWS = """
-SELECT f.row_id FROM fact f WHERE f.subject_id = ? AND f.predicate = ? ORDER BY f.valid_at DESC, f.id DESC LIMIT ?
+SELECT f.row_id FROM fact f
+WHERE f.subject_id IN (SELECT value FROM json_each(?)) AND f.predicate IN (SELECT value FROM json_each(?))
+ORDER BY f.valid_at DESC, f.id DESC LIMIT ?
 """
 
 _ENTITIES = """
@@ -69,9 +71,10 @@ def passage_rows(con: apsw.Connection, passages: Iterable[int]) -> dict[int, int
     return dict(cast("list[tuple[int, int]]", con.execute(_BESIDE, (_json(passages),)).fetchall()))
 
 
-def slot_rows(con: apsw.Connection, subject: int, predicate: str, limit: int) -> list[int]:
-    """Index rows of the facts of a slot, whatever their visibility, newest first."""
-    return [cast("int", row) for (row,) in con.execute(_SLOT_ROWS, (subject, predicate, limit))]
+def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterable[str], limit: int) -> list[int]:
+    """Index rows of the facts of some subjects and predicates, whatever their visibility, newest first."""
+    found = con.execute(_SLOT_ROWS, (_json(subjects), json.dumps(list(predicates)), limit))
+    return [cast("int", row) for (row,) in found]
 
 
 def entities_named(con: apsw.Connection, name_keys: Sequence[str]) -> set[int]:

@@ -1,0 +1,113 @@
+"""What a question asks for: its words with their weights, the predicates it is worded for, and whom it names."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+from lean_memory.domain import USER, name_key
+from lean_memory.store.lexical_text import is_unspaced
+
+_WORD = re.compile(r"\w+", re.UNICODE)
+_LONGEST_NAME = 4
+_LONGEST_QUESTION = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, read once."""
+
+    words: tuple[str, ...]
+    """Its words as typed, case-folded; runs of scripts without spaces are one word."""
+    names: tuple[str, ...]
+    """Name keys of everything in it that may be the name of an entity."""
+    predicates: frozenset[str]
+    """Predicates of the vocabulary that it is worded for, and open predicates that its words spell."""
+    of_user: bool
+    """Whether it speaks of the person whose memory it is."""
+    read_share: float
+    """The share of its letters that an English model reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    stop: str
+    user: frozenset[str]
+    asks: Mapping[str, tuple[tuple[str, ...], ...]]
+
+
+def read_question(text: str) -> Question:
+    """Read a question; works on any string."""
+    words = tuple(word.casefold() for word in _WORD.findall(text))[:_LONGEST_QUESTION]
+    data = _question_words()
+    return Question(
+        words=words,
+        names=_names(words),
+        predicates=frozenset(_predicates(words, data)),
+        of_user=any(word in data.user or word.startswith(("用户", "我")) for word in words),
+        read_share=_read_share(text),
+    )
+
+
+def stop_words() -> str:
+    """Words that carry no content, as typed, between spaces."""
+    return _question_words().stop
+
+
+def _names(words: Sequence[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for start in range(len(words)):
+        for length in range(1, _LONGEST_NAME + 1):
+            found.append(name_key(" ".join(words[start : start + length])))
+        if words[start] and is_unspaced(words[start][0]):
+            run = words[start]
+            found += [run[i : i + n] for n in (2, 3, 4) for i in range(len(run) - n + 1)]
+    return tuple(dict.fromkeys(name for name in found if name != USER))
+
+
+def _predicates(words: Sequence[str], data: _Words) -> set[str]:
+    stems = {_stem(word) for word in words}
+    joined = " ".join(words)
+    best: dict[str, int] = {}
+    for predicate, cues in data.asks.items():
+        fit = max((len(cue) for cue in cues if all(_occurs(part, stems, joined) for part in cue)), default=0)
+        if fit:
+            best[predicate] = fit
+    longest = max(best.values(), default=0)
+    stop = frozenset(data.stop.split())
+    content = [word for word in words if word not in stop]
+    open_slots = {"_".join(content[i : i + n]) for n in range(1, _LONGEST_NAME + 1) for i in range(len(content) - n + 1)}
+    return {predicate for predicate, fit in best.items() if fit == longest} | open_slots
+
+
+def _occurs(part: str, stems: set[str], joined: str) -> bool:
+    return part in joined if is_unspaced(part[0]) else part in stems
+
+
+def _stem(word: str) -> str:
+    """A word without the commonest English endings; enough to bring the words of a question and of a cue together."""
+    for ending in ("ies", "ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _read_share(text: str) -> float:
+    letters = [c for c in text if c.isalpha()]
+    return sum(c < "ɐ" for c in letters) / len(letters) if letters else 1.0
+
+
+@cache
+def _question_words() -> _Words:
+    data = tomllib.loads(files("lean_memory.retrieval").joinpath("question_words.toml").read_text("utf-8"))
+    asks = cast("dict[str, list[str]]", data["asks"])
+    return _Words(
+        stop=str(data["stop"]),
+        user=frozenset(str(data["user"]).split()),
+        asks={predicate: tuple(tuple(_stem(part) for part in cue.split()) for cue in cues) for predicate, cues in asks.items()},
+    )

@@ -1,0 +1,110 @@
+"""How a search weighs what it finds, as data. Figures were chosen on LoCoMo and LongMemEval development questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from lean_memory.errors import InvalidInputError
+
+
+class Fusion(StrEnum):
+    """How the two arms become one ranking."""
+
+    WEIGHTED = "weighted"
+    """By relevance: the weighted sum of the lexical and the dense score of every candidate."""
+    RANKS = "ranks"
+    """By reciprocal rank fusion (Cormack et al., 2009)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lexical:
+    """BM25 over a text and, less, over what was said before and after it (BM25F, Robertson et al., 2004)."""
+
+    k1: float = 0.9
+    b: float = 0.25
+    before: float = 0.4
+    """Weight of the words said just before."""
+    after: float = 0.3
+    """Weight of the words said just after."""
+    answer: float = 0.3
+    """Further weight of the words before, where they are a question: an answer leaves out what was asked."""
+    near_ms: int = 3_600_000
+    """Passages further apart in time are not taken for one conversation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """One way to search; all shares and factors lie in 0..1."""
+
+    name: str
+    fusion: Fusion = Fusion.WEIGHTED
+    depth: int = 100
+    """Candidates that each arm hands on."""
+    coarse: int = 400
+    """Rows that the coarse stage hands to the exact distances."""
+    postings: int = 400_000
+    """Index entries that a search reads at most; the commonest words of a question are left out beyond that."""
+    lexical: Lexical = field(default_factory=Lexical)
+    dense_share: float = 0.4
+    """Share of the cosine in relevance; the rest is lexical."""
+    dense_share_unread: float = 0.15
+    """The same for a question in a script that the model was not trained to read."""
+    assistant: float = 0.7
+    """Factor for what an assistant said: it is no evidence of the person's life."""
+    asking: float = 0.3
+    """Taken off for a text that only asks, in proportion for one that asks in part."""
+    short: float = 0.15
+    """Taken off a text for each e-fold that it is shorter than `short_tokens`."""
+    short_tokens: int = 20
+    unasserted: float = 0.85
+    """Factor for what is past, planned or reported."""
+    slot: float = 0.2
+    """Added where a fact's predicate is what is asked for, of the subject that is named."""
+    same_passage: float = 0.85
+    """Factor for each fact after the first from one passage."""
+    slot_recency: float = 0.02
+    """Within a slot, what is newest is put this far before what is oldest."""
+    rank_constant: int = 60
+    relevance: float = 1.0
+    """Weights of the final score (they sum to 1)."""
+    recency: float = 0.0
+    importance: float = 0.0
+    half_life_days: float = 90.0
+    """In which recency, counted from `valid_at`, halves."""
+
+
+CLASSIC = Recipe(
+    name="classic",
+    fusion=Fusion.RANKS,
+    lexical=Lexical(k1=1.2, b=0.75, before=0.0, after=0.0, answer=0.0),
+    dense_share=0.5,
+    dense_share_unread=0.5,
+    assistant=1.0,
+    asking=0.0,
+    short=0.0,
+    slot=0.0,
+    same_passage=1.0,
+    slot_recency=0.0,
+    relevance=0.6,
+    recency=0.2,
+    importance=0.2,
+)
+"""Two arms of equal weight by rank, then 0.6 relevance + 0.2 recency + 0.2 importance."""
+
+BUILTIN = Recipe(name="builtin")
+"""The default with the built-in embedder."""
+
+DEFAULT = BUILTIN
+
+RECIPES = {recipe.name: recipe for recipe in (BUILTIN, CLASSIC)}
+
+
+def named(name: str | None) -> Recipe:
+    """The recipe of that name; the default for `None`. Raises `InvalidInputError` for an unknown name."""
+    if name is None:
+        return DEFAULT
+    try:
+        return RECIPES[name]
+    except KeyError:
+        raise InvalidInputError(f"There is no recipe {name!r}; use one of {', '.join(RECIPES)}.") from None
