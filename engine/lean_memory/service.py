@@ -185,6 +185,14 @@ class MemoryService:
             raise InvalidInputError("Say what to forget: exactly one of fact_id, episode_id and entity.")
         return self._namespace(namespace, create=False).forget(fact_id, episode_id, entity)
 
+    def would_forget(
+        self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None
+    ) -> list[str]:
+        """The texts that `forget` with the same arguments would erase, to show before asking. Raises as `forget` does."""
+        if sum(x is not None for x in (fact_id, episode_id, entity)) != 1:
+            raise InvalidInputError("Say what to forget: exactly one of fact_id, episode_id and entity.")
+        return self._namespace(namespace, create=False).store.would_forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
+
     def clear(self, namespace: str) -> bool:
         """Remove a namespace and its file; gives whether there was one. Raises `LeaseHeldError` during maintenance."""
         with self._lock:

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from lean_memory.errors import NotFoundError
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
-from lean_memory_desktop.cli.opening import find_fact, open_memory, short_id
+from lean_memory_desktop.cli.opening import find_fact, is_passage, open_memory
 from lean_memory_desktop.cli.options import DEFAULT_NAMESPACE, BadUseError, Exit, Options
 
 if TYPE_CHECKING:
-    from lean_memory import Fact, ForgetResult, Memory
+    from lean_memory import ForgetResult, Memory
+
+
+class _Target(TypedDict, total=False):
+    """One of the three ways to say what to forget."""
+
+    fact_id: str
+    episode_id: str
+    entity: str
 
 
 def forget(options: Options) -> int:
     """Erase facts, what one message taught, or all about one entity."""
     _check_one_target(options)
     with open_memory(options) as memory:
-        doomed = _doomed(memory, options)
-        if not doomed:
-            raise NotFoundError(f"There is nothing of the kind in {options.namespace!r}; nothing was erased.")
-        if not _agreed(options, f"These {len(doomed)} facts, and the sentences they came from, will be erased for good:", doomed):
+        targets = _targets(memory, options)
+        sentences = list(dict.fromkeys(text for target in targets for text in memory.would_forget(options.namespace, **target)))
+        if not _agreed(options, "This will be erased for good, wherever it stands, and what was learned from it:", sentences):
             return Exit.FAILED
-        results = _erase(memory, options, doomed)
+        results = _erase(memory, options.namespace, targets)
     if options.json:
-        write_json(
-            {
-                "namespace": options.namespace,
-                "fact_ids": [fact.id for fact in doomed],
-                "erased": [forgotten_form(result) for result in results],
-            }
-        )
+        ids = [target["fact_id"] for target in targets if "fact_id" in target]
+        write_json({"namespace": options.namespace, "fact_ids": ids, "erased": [forgotten_form(result) for result in results]})
     else:
         _report(results)
     return Exit.FINE
@@ -62,35 +64,41 @@ def _check_one_target(options: Options) -> None:
         raise BadUseError("Say what to forget, in one way: ids of facts, --episode ID, --entity NAME or --matching QUESTION.")
 
 
-def _doomed(memory: Memory, options: Options) -> list[Fact]:
-    if options.words:
-        return [find_fact(memory, options.namespace, given) for given in dict.fromkeys(options.words)]
+def _targets(memory: Memory, options: Options) -> list[_Target]:
+    """What to forget, as arguments of `Memory.forget`."""
+    if options.episode is not None:
+        return [{"episode_id": options.episode}]
+    if options.entity is not None:
+        return [{"entity": options.entity}]
     if options.matching is not None:
         hits = memory.search(options.namespace, options.matching, k=options.k, is_latest_only=False, include_cold=True)
-        return [hit.fact for hit in hits]
-    known = memory.facts(options.namespace, include_history=True, include_cold=True)
-    if options.episode is not None:
-        return [fact for fact in known if fact.episode_id == options.episode]
-    wanted = _folded(options.entity or "")
-    return [fact for fact in known if wanted in (_folded(fact.subject), _folded(fact.object))]
+        if not hits:
+            raise NotFoundError(f"Nothing in {options.namespace!r} answers that; nothing was erased.")
+        return [{"fact_id": hit.fact.id} for hit in hits]
+    given = dict.fromkeys(options.words)
+    return [{"fact_id": word if is_passage(word) else find_fact(memory, options.namespace, word).id} for word in given]
 
 
-def _erase(memory: Memory, options: Options, doomed: list[Fact]) -> list[ForgetResult]:
-    if options.episode is not None:
-        return [memory.forget(options.namespace, episode_id=options.episode)]
-    if options.entity is not None:
-        return [memory.forget(options.namespace, entity=options.entity)]
-    return [memory.forget(options.namespace, fact_id=fact.id) for fact in doomed]
+def _erase(memory: Memory, namespace: str, targets: list[_Target]) -> list[ForgetResult]:
+    results: list[ForgetResult] = []
+    for target in targets:
+        try:
+            results.append(memory.forget(namespace, **target))
+        except NotFoundError:
+            # It was there a moment ago, when its sentences were listed; an earlier target has taken it along.
+            if not results:
+                raise
+    return results
 
 
-def _agreed(options: Options, warning: str, doomed: list[Fact]) -> bool:
+def _agreed(options: Options, warning: str, sentences: list[str]) -> bool:
     if options.yes:
         return True
     if not can_ask():
         raise BadUseError("This erases for good, and there is no terminal to ask you at; add --yes if you mean it.")
     complain(warning)
-    for fact in doomed:
-        complain(f"{short_id(fact)}  {fact.fact_text}", indent=2)
+    for sentence in sentences:
+        complain(sentence, indent=2)
     if ask("Erase? Type yes to go on:").casefold() in ("yes", "y"):
         return True
     complain("Nothing was erased.")
@@ -107,7 +115,3 @@ def _report(results: list[ForgetResult]) -> None:
         say("These backups still hold a copy; delete them if it must go there too:")
         for name in backups:
             say(name, indent=2)
-
-
-def _folded(name: str) -> str:
-    return " ".join(name.split()).casefold()

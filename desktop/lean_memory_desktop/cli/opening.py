@@ -26,8 +26,13 @@ def open_memory(options: Options) -> Memory:
 
 
 def short_id(fact: Fact) -> str:
-    """The end of a fact's id, which is what tells it from others: ids begin with the moment they were made."""
-    return fact.id[-_ID_SHOWN:]
+    """The end of a fact's id, which is what tells it from others: ids begin with the moment they were made. A passage's id is whole."""
+    return fact.id if is_passage(fact.id) else fact.id[-_ID_SHOWN:]
+
+
+def is_passage(given: str) -> bool:
+    """Whether an id is that of a passage, which is its episode's id, a dot and a number."""
+    return "." in given
 
 
 def data_root(options: Options) -> Path:

@@ -31,6 +31,7 @@ from lean_memory.store.connection import errors_translated, has_moved, open_conn
 from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.forget import Eraser, backups_of
+from lean_memory.store.foresight import sentences_of
 from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
@@ -105,7 +106,7 @@ class NamespaceStore:
     def record_episodes(self, many: Iterable[NewEpisode]) -> list[Episode]:
         """Keep several episodes in one transaction, in order."""
         stored: list[Episode] = []
-        with self.write() as tx:
+        with self._transaction() as tx:
             for new in many:
                 stored.append(insert_episode(tx.connection, new, tx.recorded_at))
                 tx.tick()
@@ -131,15 +132,8 @@ class NamespaceStore:
     @contextmanager
     def write(self) -> Generator[WriteTransaction]:
         """One write transaction, committed when the block ends and rolled back by any exception. Nothing slow belongs inside it."""
-        with self._lock, errors_translated(self.path):
-            con, moment = self._begin()
-            try:
-                tx = WriteTransaction(con, self.name, moment)
-                yield tx
-                con.execute("UPDATE setting SET value = ? WHERE key = 'last_recorded_at'", (tx.recorded_at,))
-                con.execute("COMMIT")
-            finally:
-                roll_back(con)
+        with self._transaction() as tx:
+            yield tx
 
     @contextmanager
     def read(self) -> Generator[ReadTransaction]:
@@ -194,12 +188,19 @@ class NamespaceStore:
         erased but another program's reading keeps copies in the log for now.
         """
         with self._lock:
-            with self.write() as tx:
+            with self._transaction() as tx:
                 scope = find_scope(tx.connection, fact_id=fact_id, episode_id=episode_id, entity=entity)
                 erased = Eraser(con=tx.connection, scope=scope, now=tx.recorded_at).run()
             with errors_translated(self.path):
                 purge(self._current().write_connection(), self.path, erased.traces)
         return replace(erased.result, backups_holding_copies=backups_of(self.path))
+
+    def would_forget(
+        self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
+    ) -> list[str]:
+        """The texts that `forget` with the same arguments would erase. Raises `NotFoundError` where it would."""
+        with self._snapshot() as con:
+            return sentences_of(con, find_scope(con, fact_id=fact_id, episode_id=episode_id, entity=entity))
 
     @classmethod
     def clear(cls, root: Path, name: str, *, settings: Settings, clock: Clock) -> bool:
@@ -220,6 +221,18 @@ class NamespaceStore:
             raise ClosedError(f"The namespace “{self.name}” was closed; open it again to go on.")
         return opened
 
+    @contextmanager
+    def _transaction(self) -> Generator[WriteTransaction]:
+        with self._lock, errors_translated(self.path):
+            con, moment = self._begin()
+            try:
+                tx = WriteTransaction(con, self.name, moment)
+                yield tx
+                con.execute("UPDATE setting SET value = ? WHERE key = 'next_moment'", (max(tx.recorded_at, moment + 1),))
+                con.execute("COMMIT")
+            finally:
+                roll_back(con)
+
     def _begin(self) -> tuple[apsw.Connection, Instant]:
         """Begin a write transaction in the file that is at the path now, and the moment of everything recorded in it."""
         while True:
@@ -234,11 +247,11 @@ class NamespaceStore:
         try:
             if clearing.is_cleared(con):
                 clearing.revive(con)
-            last = cast("int", con.execute("SELECT value FROM setting WHERE key = 'last_recorded_at'").get)
+            free = cast("int", con.execute("SELECT value FROM setting WHERE key = 'next_moment'").get)
         except BaseException:
             roll_back(con)
             raise
-        return con, Instant(max(self.clock(), last + 1))
+        return con, Instant(max(self.clock(), free))
 
     @contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:

@@ -1,0 +1,18 @@
+"""What a forgetting would take, told beforehand, so that a person can see it and say no."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import apsw
+
+from lean_memory.store.forget_scope import Scope
+
+
+def sentences_of(con: apsw.Connection, scope: Scope) -> list[str]:
+    """Every text that goes with a scope: of facts, of what was said again, and of stretches of episodes; each once, in order."""
+    texts = [said.text for said in (*scope.facts.values(), *scope.evidence.values())]
+    for episode, spans in scope.cuts.items():
+        whole = cast("str", con.execute("SELECT text FROM episode WHERE id = ?", (episode,)).get)
+        texts += [whole[span.start : span.end] for span in sorted(spans, key=lambda span: (span.start, span.end))]
+    return list(dict.fromkeys(stripped for text in texts if (stripped := text.strip())))
