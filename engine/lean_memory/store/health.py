@@ -64,9 +64,11 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "Facts whose earlier versions do not join up",
         """
-        SELECT f.uid FROM fact f JOIN (
-            SELECT fact_id, min(recorded_at) AS first, max(retired_at) AS last, sum(retired_at - recorded_at) AS covered FROM fact_version GROUP BY fact_id
-        ) v ON v.fact_id = f.id WHERE v.first <> f.recorded_at OR v.last <> f.version_at OR v.covered <> v.last - v.first
+        SELECT f.uid FROM fact f LEFT JOIN (
+            SELECT fact_id, min(recorded_at) AS first, max(retired_at) AS last, sum(retired_at - recorded_at) AS covered
+            FROM fact_version GROUP BY fact_id
+        ) v ON v.fact_id = f.id
+        WHERE coalesce(v.first, f.version_at) <> f.recorded_at OR coalesce(v.last, f.version_at) <> f.version_at OR v.covered <> v.last - v.first
         """,
     ),
     (

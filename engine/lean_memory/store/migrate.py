@@ -107,7 +107,7 @@ def _build(draft: Path, name: str, migrations: Sequence[Migration]) -> None:
             con.execute("BEGIN IMMEDIATE")
             for step in migrations:
                 _take(con, step)
-            settings = {"namespace": name, "salt": secrets.token_bytes(32), "last_recorded_at": 0}
+            settings = {"namespace": name, "salt": secrets.token_bytes(32), "next_moment": 0}
             con.executemany("INSERT INTO setting (key, value) VALUES (?, ?)", settings.items())
             con.execute("COMMIT")
         finally:

@@ -1,6 +1,6 @@
 -- The first schema. Times are epoch milliseconds; `end` and `valid_to` are exclusive; NULL ends are open.
 
--- namespace (the exact name), salt (of the tombstones), last_recorded_at; cleared and unpurged while they are so.
+-- namespace (the exact name), salt (of the tombstones), next_moment (nothing is recorded before it); cleared and unpurged while they are so.
 CREATE TABLE setting (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE episode (

@@ -1,0 +1,205 @@
+"""Files that are not ours, are newer, older or damaged: refused, read, brought up to date, never harmed."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import apsw
+import pytest
+
+from lean_memory.domain import Visibility
+from lean_memory.errors import DamagedFileError, ForeignFileError, NewerSchemaError, StorageError
+from lean_memory.settings import Settings
+from lean_memory.store.connection import APPLICATION_ID
+from lean_memory.store.migrate import Migration, builtin_migrations
+from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.store.namespaces import path_of
+from support.statements import SteadyClock, current, day, objects, open_store, record, say, works_at
+
+
+def foreign_database(path: Path) -> None:
+    con = sqlite3.connect(path)
+    con.execute("CREATE TABLE memories (id TEXT, content TEXT)")
+    con.execute("INSERT INTO memories VALUES ('1', 'kept by the older program')")
+    con.commit()
+    con.close()
+
+
+def foreign_wal_database(path: Path) -> None:
+    """One whose last writer died: opening it through SQLite would already change it."""
+    origin = path.with_suffix(".origin")
+    con = sqlite3.connect(origin)
+    con.execute("PRAGMA journal_mode = WAL")
+    con.execute("CREATE TABLE memories (id TEXT, content TEXT)")
+    con.commit()
+    for end in ("", "-wal"):
+        path.with_name(path.name + end).write_bytes(origin.with_name(origin.name + end).read_bytes())
+    con.close()
+    origin.unlink()
+
+
+CONTENTS = {
+    "the older program's database": foreign_database,
+    "a database with a log": foreign_wal_database,
+    "an empty file": lambda p: p.write_bytes(b""),
+    "a short file": lambda p: p.write_bytes(b"SQLite format 3\0"),
+    "a text": lambda p: p.write_text("dear diary\n" * 1000),
+    "a folder": lambda p: p.mkdir(),
+}
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_a_file_that_is_not_ours_is_refused_and_not_touched(root: Path, content: str) -> None:
+    root.mkdir()
+    path = path_of(root, "ana")
+    CONTENTS[content](path)
+    before = {p.name: (p.stat().st_mtime_ns, p.is_file() and p.read_bytes()) for p in root.iterdir()}
+    for use in (
+        lambda: open_store(root),
+        lambda: open_store(root, create=False),
+        lambda: NamespaceStore.clear(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1))),
+    ):
+        with pytest.raises(ForeignFileError, match="was not made by Lean Memory, so it was not touched"):
+            use()
+    assert {p.name: (p.stat().st_mtime_ns, p.is_file() and p.read_bytes()) for p in root.iterdir()} == before
+
+
+def test_a_file_of_another_namespace_in_our_place_is_refused(root: Path) -> None:
+    open_store(root, "bob").close()
+    path_of(root, "bob").rename(path_of(root, "ana"))
+    with pytest.raises(ForeignFileError, match="holds the namespace “bob”, not “ana”"):
+        open_store(root)
+
+
+def test_our_files_are_marked_and_small(root: Path) -> None:
+    store = open_store(root)
+    store.close()
+    [file] = root.iterdir()
+    assert file.stat().st_size <= 300_000
+    con = apsw.Connection(str(file))
+    assert con.pragma("application_id") == APPLICATION_ID
+    con.close()
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    store.close()
+    assert sum(f.stat().st_size for f in root.iterdir()) <= 400_000
+
+
+def test_a_newer_file_can_be_read_and_is_not_written(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    store.close()
+    path = path_of(root, "ana")
+    con = apsw.Connection(str(path))
+    con.execute("PRAGMA user_version = 99")
+    con.close()
+    before = path.read_bytes()
+    store = open_store(root)
+    assert not store.writable
+    assert objects(current(store)) == ["Acme"]
+    [problem] = store.status().problems
+    assert "written by a newer Lean Memory" in problem
+    with pytest.raises(NewerSchemaError, match="It can be read, and nothing was changed"):
+        record(store, "x", day(2))
+    with pytest.raises(NewerSchemaError, match="not cleared"):
+        NamespaceStore.clear(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1)))
+    store.close()
+    assert path.read_bytes() == before
+
+
+SECOND = Migration(
+    version=2,
+    script="ALTER TABLE episode ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'; CREATE INDEX episode_mood ON episode (mood);",
+)
+
+
+def open_newer(root: Path) -> NamespaceStore:
+    migrations = (*builtin_migrations(), SECOND)
+    return NamespaceStore.open(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1)), migrations=migrations)
+
+
+def test_an_older_file_is_brought_up_to_date_after_a_backup(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    store.close()
+    store = open_newer(root)
+    assert store.status().schema_version == 2
+    assert objects(current(store)) == ["Acme"]
+    assert store.check() == []
+    store.close()
+    [backup] = root.glob("*.backup-v1-*")
+    assert backup.stat().st_mode & 0o077 == 0
+    backup.rename(path_of(root, "ana"))
+    old = open_store(root)
+    assert (old.status().schema_version, objects(current(old))) == (1, ["Acme"])
+    old.close()
+
+
+def test_a_new_file_is_made_with_every_migration_and_no_backup(root: Path) -> None:
+    open_newer(root).close()
+    assert [f.name for f in root.iterdir()] == ["ana.memory.db"]
+
+
+def test_a_migration_that_fails_leaves_the_old_version(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    store.close()
+    broken = Migration(version=2, script="ALTER TABLE episode ADD COLUMN mood TEXT; INSERT INTO passage SELECT 9, 999, 0, 0, 0;")
+    with pytest.raises(DamagedFileError, match="refer to rows that are not there"):
+        NamespaceStore.open(
+            root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1)), migrations=(*builtin_migrations(), broken)
+        )
+    store = open_store(root)
+    assert (store.status().schema_version, objects(current(store)), store.check()) == (1, ["Acme"], [])
+    store.close()
+
+
+@pytest.mark.parametrize("size", [None, 20_000])
+def test_a_damaged_file_is_named_as_such(root: Path, size: int | None) -> None:
+    store = open_store(root)
+    for n in range(50):
+        say(store, works_at(f"Company {n}"), at=day(n))
+    store.close()
+    path = path_of(root, "ana")
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\x55" * (len(content) - 4096)
+    path.write_bytes(content[:size])
+    with pytest.raises(DamagedFileError, match="is damaged .* It was not changed"):
+        store = open_store(root)
+        try:
+            store.facts(visibility=Visibility(now=day(1)), modalities=None)
+        finally:
+            store.close()
+    assert path.read_bytes() == content[:size]
+
+
+def test_a_log_left_by_a_file_that_was_removed_by_hand_is_not_played_into_a_new_one(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    log = path_of(root, "ana").with_name("ana.memory.db-wal")
+    orphan = log.read_bytes()
+    store.close()
+    path_of(root, "ana").unlink()
+    log.write_bytes(orphan)
+    with pytest.raises(StorageError, match="left behind by a file that was removed just now"):
+        open_store(root)
+    import os
+
+    os.utime(log, (1, 1))
+    store = open_store(root)
+    assert current(store) == []
+    assert store.check() == []
+    store.close()
+
+
+def test_a_file_removed_by_hand_while_open_takes_no_acknowledged_write_with_it(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    for file in root.iterdir():
+        file.unlink()
+    say(store, works_at("Globex"), at=day(2))
+    store.close()
+    store = open_store(root, create=False)
+    assert objects(current(store)) == ["Globex"]
+    store.close()
