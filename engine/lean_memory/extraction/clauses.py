@@ -49,6 +49,8 @@ def clauses(sentence: str, offset: int, pack: Pack, anchor: Anchor) -> tuple[Cla
 
 def opened(text: str, pack: Pack) -> str:
     """The text with its contractions opened: "I'm" is "I am"."""
+    if not pack.contracted.search(text):
+        return text
     for pattern, replacement in pack.contractions:
         text = pattern.sub(replacement, text)
     return text

@@ -50,6 +50,8 @@ def accepts(kind: str, value: str, pack: Pack) -> bool:
     """
     if not value or value.casefold() in pack.word_sets.get("not_value", frozenset()):
         return False
+    if kind != "verbatim" and pack.has_cue("not_object", value):
+        return False
     if kind in pack.classes:
         return pack.classes[kind].accepts(value)
     test = _TESTS.get(kind)
@@ -81,6 +83,7 @@ _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
     "people": is_name,
     "label": _is_label,
     "number": _is_number,
+    "proper": lambda value, _: any(character.isupper() for character in value),
     "verbatim": lambda value, _: bool(value),
     "hard": lambda value, pack: _is_attribute_value(value, pack) and any(c.isdigit() or c.isupper() for c in value),
     "short": lambda value, _: len(value.split()) <= 5 and len(value) <= 50,

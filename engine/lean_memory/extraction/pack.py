@@ -125,6 +125,8 @@ class Pack:
     aux: Mapping[str, re.Pattern[str]]
     cues: Mapping[str, re.Pattern[str]]
     contractions: tuple[tuple[re.Pattern[str], str], ...]
+    contracted: re.Pattern[str]
+    """Whether any contraction occurs."""
     person: tuple[tuple[re.Pattern[str], str], ...]
     joints: re.Pattern[str]
     verb_like: re.Pattern[str]
@@ -134,8 +136,10 @@ class Pack:
     dates: Mapping[str, object]
     nouns: tuple[Noun, ...]
     rules: tuple[Rule, ...]
-    cue_index: Mapping[str, tuple[int, ...]]
-    """cue -> the numbers of the rules it calls for; the empty cue calls for those always tried."""
+    word_cues: Mapping[str, tuple[int, ...]]
+    """word -> the numbers of the rules it calls for; the empty word calls for those always tried."""
+    text_cues: Mapping[str, tuple[int, ...]]
+    """The same for cues that are looked for as substrings: phrases, and every cue of a language without blanks."""
 
     def has_cue(self, name: str, text: str) -> re.Match[str] | None:
         return self.cues.get(name, _NEVER).search(text)
@@ -177,6 +181,7 @@ class _Loader:
     def pack(self) -> Pack:
         rules = tuple(self._rule(cast("Mapping[str, object]", row)) for row in cast("list[object]", self._data.get("rule", [])))
         clauses = self._table("clauses")
+        index = _index(rules)
         return Pack(
             code=str(self._data["code"]),
             spaces=self._spaces,
@@ -191,6 +196,7 @@ class _Loader:
             aux={effect: self._any_of(words) for effect, words in self._aux.items() if words},
             cues={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cues").items()},
             contractions=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("contractions").items()),
+            contracted=_joined(tuple(self._table("contractions")), str),
             person=tuple((re.compile(self._expand(key), re.IGNORECASE), str(value)) for key, value in self._table("person").items()),
             joints=self._joints(_strings(clauses.get("joints", ()), split=False), _strings(clauses.get("starts", ()), split=False)),
             verb_like=self._verb_like(_strings(clauses.get("verbs", ()), split=False)),
@@ -200,8 +206,12 @@ class _Loader:
             dates=self._table("dates"),
             nouns=tuple(self._noun(cast("Mapping[str, object]", row)) for row in cast("list[object]", self._data.get("noun", []))),
             rules=rules,
-            cue_index=_index(rules),
+            word_cues={cue: numbers for cue, numbers in index.items() if not cue or self._is_word(cue)},
+            text_cues={cue: numbers for cue, numbers in index.items() if cue and not self._is_word(cue)},
         )
+
+    def _is_word(self, cue: str) -> bool:
+        return self._spaces and re.fullmatch(r"[^\W_]+(?:['’-][^\W_]+)*", cue) is not None
 
     def _table(self, name: str) -> Mapping[str, object]:
         return cast("Mapping[str, object]", self._data.get(name, {}))

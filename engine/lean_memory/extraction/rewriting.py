@@ -24,8 +24,8 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
     text = clause.full
     name = pack.first if subject.name == USER else subject.name
     if not subject.said:
-        text = f"{name}{' ' if pack.spaces else ''}{text}"
-    elif not subject.stands_alone and subject.said != name:
+        text = f"{pack.first if subject.name == scene.self_name else name}{' ' if pack.spaces else ''}{text}"
+    elif not subject.stands_alone and subject.said != name and not (scene.speaker and subject.name == scene.speaker):
         text = _swapped(text, subject.said, name, pack)
     if scene.speaker:
         text = in_third_person(text, scene.speaker, pack)

@@ -77,11 +77,12 @@ def _texts(rule: Rule, clause: Clause) -> tuple[str, ...]:
 
 def _called(text: str, pack: Pack) -> list[int]:
     """The numbers of the rules whose cue occurs, in the pack's order."""
-    numbers = set(pack.cue_index.get("", ()))
     lowered = text.casefold()
-    words = set(_WORD.findall(lowered)) if pack.spaces else frozenset[str]()
-    for cue, called in pack.cue_index.items():
-        if cue and (cue in words if pack.spaces and " " not in cue and cue.isalnum() else cue in lowered):
+    numbers = set(pack.word_cues.get("", ()))
+    for word in set(_WORD.findall(lowered)) if pack.spaces else ():
+        numbers.update(pack.word_cues.get(word, ()))
+    for cue, called in pack.text_cues.items():
+        if cue in lowered:
             numbers.update(called)
     return sorted(numbers)
 
