@@ -202,8 +202,10 @@ class ScopeFinder:
             for span in [*mentions.said(text), *(sentence_around(text, s) for s in mentions.named(text))]:
                 if not any(span.start >= c.start and span.end <= c.end for c in self._scope.cuts.get(episode, ())):
                     self._cut(episode, span)
-        told = [row for row, text in self._all("SELECT id, fact_text FROM fact") if _has(mentions, text)]
-        self._mean(s for row in told if row not in self._scope.facts for s in _facts(self._con, "WHERE id = ?", (row,)))
+        told = [row for row, text in self._all("SELECT id, fact_text FROM fact") if row not in self._scope.facts and _has(mentions, text)]
+        for row in told:
+            for said in _facts(self._con, "WHERE id = ?", (row,)):
+                self._add_fact(said)
         again = [row for row, text in self._all("SELECT id, fact_text FROM evidence") if _has(mentions, text)]
         self._add_evidence(s for row in again for s in _evidence(self._con, "WHERE id = ?", (row,)))
 

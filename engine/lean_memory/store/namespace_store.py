@@ -256,17 +256,19 @@ class NamespaceStore:
     @contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
         with errors_translated(self.path):
-            self._follow_clear()
+            with self._current().readers.snapshot() as con:
+                # This is also the first read, with which the snapshot begins.
+                if not self._is_left_behind(con):
+                    yield con
+                    return
+            with self._lock:
+                self._reopen(create=True)
             with self._current().readers.snapshot() as con:
                 yield con
 
-    def _follow_clear(self) -> None:
-        """Go over to the file that is at the path now, if the one that is open was cleared and removed."""
-        with self._current().readers.snapshot() as con:
-            gone = clearing.is_cleared(con) and has_moved(con) and kind_of(self.path) is FileKind.OURS
-        if gone:
-            with self._lock:
-                self._reopen(create=True)
+    def _is_left_behind(self, con: apsw.Connection) -> bool:
+        """Whether the open file was cleared and removed, and another one is at its path now."""
+        return clearing.is_cleared(con) and has_moved(con) and kind_of(self.path) is FileKind.OURS
 
     def _reopen(self, *, create: bool) -> None:
         self._current().close()

@@ -43,7 +43,12 @@ def test_a_new_value_supersedes_the_old_one_and_the_past_can_be_asked_for(store:
     assert len(applied.superseded) == 1
     assert [seen(store, at(day(n))) for n in (0, 1, 4, 5, 9)] == [[], ["Acme"], ["Acme"], ["Globex"], ["Globex"]]
     acme = store.fact(applied.superseded[0])
-    assert (acme.valid_to, acme.is_latest, acme.superseded_by, acme.end_reason) == (day(5), False, applied.fact_ids[0], EndReason.SUPERSEDED)
+    assert (acme.valid_to, acme.is_latest, acme.superseded_by, acme.end_reason) == (
+        day(5),
+        False,
+        applied.fact_ids[0],
+        EndReason.SUPERSEDED,
+    )
     assert acme.retired_at is not None
 
 
