@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import cast
@@ -135,7 +135,7 @@ def _read(text: str, found: re.Match[str], forms: _Forms, anchor: Anchor, *, goe
     for form in forms.forms:
         match = form.regex.match(text, start, end)
         if match and match.end() == end and (role or not form.framed):
-            moment = _moment(match, form.kind, forms, anchor)
+            moment = _moment(match, form.kind, forms, replace(anchor, ahead=True) if role == "until" else anchor)
             if moment:
                 return _Hit(start=frame_start, end=frame_end, role=role, moment=moment, date_start=start, date_end=end)
     return None

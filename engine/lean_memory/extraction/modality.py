@@ -70,7 +70,9 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
     """Act, polarity and modality of a rule's match in a clause."""
     forms = forms_of(match)
     run = " ".join(text for name, text in match.groupdict().items() if text and (name == "X" or name.startswith("Y")))
-    effects = {effect for effect, pattern in pack.aux.items() if run and pattern.search(run)}
+    effects = pack.effects(run) if run else set[str]()
+    if rule.timeless:
+        effects.discard("past")
     effects |= {effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.full)}
     negative = "negative" in effects and "ended" not in effects
     return Reading(

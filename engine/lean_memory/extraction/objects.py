@@ -91,6 +91,7 @@ _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
     "attribute": _is_attribute,
     "relation": lambda value, _: len(value) <= 80,
     "dated": lambda value, _: any(character.isdigit() for character in value),
+    "when": lambda value, pack: len(value) <= 40 and (any(c.isdigit() for c in value) or pack.has_cue("day", value) is not None),
     "email": lambda value, _: bool(re.fullmatch(r"[^\s@]+@[^\s@]+\.[^\s@]+", value)),
     "phone": lambda value, _: sum(character.isdigit() for character in value) >= 5,
 }

@@ -122,7 +122,9 @@ class Pack:
     kin: Mapping[str, str]
     kin_former: Mapping[str, str]
     verbs: Mapping[str, Mapping[str, tuple[str, ...]]]
-    aux: Mapping[str, re.Pattern[str]]
+    aux: Mapping[str, str]
+    """auxiliary -> its effect"""
+    aux_any: re.Pattern[str]
     cues: Mapping[str, re.Pattern[str]]
     contractions: tuple[tuple[re.Pattern[str], str], ...]
     contracted: re.Pattern[str]
@@ -140,6 +142,10 @@ class Pack:
     """word -> the numbers of the rules it calls for; the empty word calls for those always tried."""
     text_cues: Mapping[str, tuple[int, ...]]
     """The same for cues that are looked for as substrings: phrases, and every cue of a language without blanks."""
+
+    def effects(self, run: str) -> set[str]:
+        """The effects of a run of auxiliaries; "would love to" counts as itself, not as "would"."""
+        return {self.aux.get(" ".join(found[0].casefold().split()), "neutral") for found in self.aux_any.finditer(run)}
 
     def has_cue(self, name: str, text: str) -> re.Match[str] | None:
         return self.cues.get(name, _NEVER).search(text)
@@ -193,7 +199,8 @@ class _Loader:
             kin={word.casefold(): str(value) for word, value in self._table("kin").items()},
             kin_former={word.casefold(): str(value) for word, value in self._table("kin_former").items()},
             verbs=self._verbs,
-            aux={effect: self._any_of(words) for effect, words in self._aux.items() if words},
+            aux={" ".join(word.casefold().split()): effect for effect in reversed(EFFECTS) for word in self._aux[effect]},
+            aux_any=self._any_of(self._grammar.auxiliaries),
             cues={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cues").items()},
             contractions=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("contractions").items()),
             contracted=_joined(tuple(self._table("contractions")), str),
@@ -211,7 +218,7 @@ class _Loader:
         )
 
     def _is_word(self, cue: str) -> bool:
-        return self._spaces and re.fullmatch(r"[^\W_]+(?:['’-][^\W_]+)*", cue) is not None
+        return self._spaces and re.fullmatch(r"[^\W_]+(?:-[^\W_]+)*", cue) is not None
 
     def _table(self, name: str) -> Mapping[str, object]:
         return cast("Mapping[str, object]", self._data.get(name, {}))
@@ -244,9 +251,8 @@ class _Loader:
         return re.compile(f"(?:{'|'.join(self._expand(joint) for joint in joints)}){ahead}", re.IGNORECASE)
 
     def _verb_like(self, extra: Sequence[str]) -> re.Pattern[str]:
-        words = self._all_verbs("present", "past", "ing", "future", "conditional") + [
-            word for words in self._aux.values() for word in words
-        ]
+        finite = [word for effect in ("perfect", "past", "planned", "hypothetical", "ended") for word in self._aux[effect]]
+        words = self._all_verbs("present", "past", "ing", "future", "conditional", "perfect") + finite
         parts = [alternation(words, spaces=self._spaces)] if words else []
         return re.compile("|".join([*parts, *(self._expand(item) for item in extra)]) or "(?!)", re.IGNORECASE)
 

@@ -96,7 +96,7 @@ class _Run:
         for clause in clauses(text, sentence.span.start, pack, self.anchor):
             place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref)
             made = apply_rules(place)
-            if other and made:
+            if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):
                 made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
             if clause.corrects:
                 made = self._correct(made, place)
@@ -109,6 +109,12 @@ class _Run:
             kept = statement(place) if not made_any or not place.clause.is_alone else None
             if kept:
                 self.found.append(kept)
+
+    def _was_said(self, other: str, made: Sequence[Candidate], contrasted: bool) -> bool:
+        """Whether "X, not Y" takes back a Y: it opens with "actually", or Y is what was said before."""
+        slots = {(candidate.subject, candidate.predicate) for candidate in made}
+        before = [*self.recent.candidates, *self.found]
+        return contrasted or any((c.subject, c.predicate) in slots and c.object.casefold() == other.casefold() for c in before)
 
     def _correct(self, made: Sequence[Candidate], place: Place) -> list[Candidate]:
         if made:

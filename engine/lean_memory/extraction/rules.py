@@ -24,7 +24,7 @@ _KINDS = {
     "animal": frozenset({"animal"}),
     "thing": frozenset({"thing", "organization", "place"}),
 }
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
     )
     if not predicate or about is None:
         return []
-    values = [subject.name] if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
+    values = _subjects(hit, subject, place.pack) if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
     drafts = (_candidate(about, predicate, value, hit.rule, place) for value in values)
     return [_read_into(draft, emit, reading, hit.parts, place.pack) for draft in drafts]
 
@@ -197,7 +197,8 @@ def _other_subject(slot: str, parts: Mapping[str, str], place: Place) -> Subject
     known = resolve(said, place.pack, scene)
     if known:
         return known
-    if said.split()[0].casefold() in place.pack.word_sets.get("third", frozenset()):
+    pronouns = place.pack.word_sets.get("third", frozenset()) | place.pack.word_sets.get("first", frozenset())
+    if any(word.casefold() in pronouns for word in said.split()[:3]):
         return None
     name = clean(said, place.pack, "verbatim")
     return Subject(name=name, said=said) if name else None
@@ -213,7 +214,14 @@ def _values(emit: Emit, predicate: str, hit: _Hit, pack: Pack) -> Sequence[str]:
     kind = wanted or hit.kinds.get(slot, "any")
     takes_list = vocabulary.takes_list(predicate) if emit.takes_list is None else emit.takes_list
     values = items(hit.parts[slot], pack, kind) if takes_list else (clean(hit.parts[slot], pack, kind),)
-    return [value for value in values if accepts(kind, value, pack)]
+    kept = [value for value in values if accepts(kind, value, pack)]
+    return kept if kept and kept[0] == values[0] else ()
+
+
+def _subjects(hit: _Hit, subject: Subject, pack: Pack) -> Sequence[str]:
+    """The subject as a value: "Hugo and Mia are my cousins" names two."""
+    said = items(hit.parts.get("S", ""), pack, "name")
+    return said if len(said) > 1 and all(accepts("name", value, pack) for value in said) else [subject.name]
 
 
 def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: Place) -> Candidate:

@@ -71,6 +71,9 @@ def is_name(text: str, pack: Pack) -> bool:
     banned = pack.word_sets.get("not_subject", frozenset())
     if not words or len(words) > 6 or text.casefold() in banned or words[0].casefold() in banned or not any(c.isalpha() for c in text):
         return False
+    pronouns = pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset())
+    if any(word.casefold() in pronouns for word in words) or words[-1].casefold() in _PARTICLES - {"al", "e", "y"}:
+        return False
     if not pack.cased:
         return len(text) <= 24 and not any(character in text for character in "，。、；：") and not pack.has_cue("not_name", text)
     return words[0][:1].isupper() and all(
@@ -128,10 +131,13 @@ def _with_aside(head: str, aside: str, said: str, pack: Pack, scene: Scene) -> S
         ties = tuple(Tie(subject=tie.subject, predicate=tie.predicate, object=aside) for tie in _role_tie(head, pack, scene))
         return Subject(name=aside, kind="person", said=said, ties=ties)
     if found is None and is_name(head, pack):
-        found = Subject(name=head, kind="person", said=said)
+        ties = tuple(Tie(subject=tie.subject, predicate=tie.predicate, object=head) for tie in _role_tie(aside, pack, scene))
+        found = Subject(name=head, kind="person", said=said, ties=ties)
     if found and pack.has_cue("other_person", aside):
         role = next((tie.predicate.removesuffix("_of") for tie in found.ties), "other")
-        return Subject(name=f"{found.name} ({role})", kind=found.kind, said=said, ties=found.ties)
+        name = f"{found.name} ({role})"
+        ties = tuple(Tie(subject=tie.subject, predicate=tie.predicate, object=name) for tie in found.ties)
+        return Subject(name=name, kind=found.kind, said=said, ties=ties)
     return Subject(name=found.name, kind=found.kind, said=said, ties=found.ties) if found else None
 
 

@@ -19,6 +19,8 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
     subject = _subject(clause, pack, place.scene)
     if subject is None or not _is_durable(clause, subject, pack, place.scene, reported=reported):
         return None
+    modality = Modality.REPORTED if reported else _modality(clause, pack, place)
+    dated = [date for date in clause.dates if date.since or modality in {Modality.PAST, Modality.PLANNED}]
     told = standalone(place.sentence, clause, subject, pack, place.scene)
     entry = vocabulary.predicate(STATES)
     return Candidate(
@@ -30,11 +32,11 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
         span=place.sentence.span if clause.is_alone else clause.span,
         act=Act.ASSERT,
         polarity=Polarity.NEGATIVE if pack.has_cue("negated", clause.full) else Polarity.POSITIVE,
-        modality=Modality.REPORTED if reported else _modality(clause, pack, place),
+        modality=modality,
         cardinality=entry.cardinality,
         salience=entry.salience,
         confidence=0.6,
-        valid_at=next((date.begins for date in clause.dates if date.begins is not None), None),
+        valid_at=next((date.begins for date in dated if date.begins is not None), None),
         valid_to=next((date.ends for date in clause.dates if date.ends is not None), None),
         rule="states",
         reasons=tuple(date.doubt for date in clause.dates if date.doubt),
@@ -58,9 +60,9 @@ def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
 def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, reported: bool) -> bool:
     text = clause.full
     enough = len(text.split()) >= 3 if pack.spaces else len(text) >= 5
-    if not enough or pack.has_cue("transient", text) or pack.has_cue("chatter", text) or pack.has_cue("second", text):
+    if not enough or (pack.has_cue("opinion", text) and not reported) or pack.has_cue("transient", text) or pack.has_cue("chatter", text) or pack.has_cue("second", text):
         return False
-    if not pack.verb_like.search(text):
+    if not (pack.verb_like.search(text) or pack.has_cue("durable", text) or pack.has_cue("past_like", text)):
         return False
     named = subject.name != scene.self_name
     mine = pack.has_cue("mine", text) is not None
