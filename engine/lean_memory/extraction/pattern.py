@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 _TOKEN = re.compile(r"\{(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<kind>@?[\w-]+))?\}|(?<!\?P)<(?P<verb>[a-z][\w-]*)>|%(?P<list>[\w-]+)%|(?P<blank> +)|(?<!\\)\((?!\?)")
 _FREE = r".{1,200}?"
@@ -36,13 +37,22 @@ class Grammar:
     """Those of the auxiliaries that may also follow the verb."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Pattern:
-    """A compiled pattern, the classes of its slots, and the forms of its verbs that tell where to try it."""
+    """A pattern as a regular expression, the classes of its slots, and the forms of its verbs that tell where to try it."""
 
-    regex: re.Pattern[str]
-    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
-    verb_words: tuple[str, ...] = ()
+    source: str
+    body: str
+    kinds: Mapping[str, str]
+    verb_words: tuple[str, ...]
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Compiled on first use, for most patterns of a pack are never tried; raises `PatternError` when it is no regular expression."""
+        try:
+            return re.compile(self.body, re.IGNORECASE)
+        except re.error as error:
+            raise PatternError(f"pattern {self.source!r} is no regular expression: {error}") from error
 
 
 class PatternError(ValueError):
@@ -51,13 +61,18 @@ class PatternError(ValueError):
 
 def alternation(words: Sequence[str], *, spaces: bool) -> str:
     """An alternation of literal words, longest first, each bounded by word edges where the language has them."""
+    return _alternation(tuple(words), spaces=spaces)
+
+
+@lru_cache(maxsize=1024)
+def _alternation(words: tuple[str, ...], *, spaces: bool) -> str:
     ordered = sorted(set(words), key=len, reverse=True)
     body = "|".join(re.escape(word).replace(r"\ ", r"\s+" if spaces else r"\s*") for word in ordered)
     return rf"(?<!\w)(?:{body})(?!\w)" if spaces else f"(?:{body})"
 
 
 def compile_pattern(source: str, grammar: Grammar) -> Pattern:
-    """Compile one pattern; raises `PatternError` with the pattern in its text."""
+    """Expand one pattern; raises `PatternError` when it names a verb or list the pack does not have."""
     return _Compiler(source, grammar).run()
 
 
@@ -81,12 +96,8 @@ class _Compiler:
                 parts.append(self._expand(token))
             brings_blank = token["slot"] in {"S", "X"}
         parts.append(self._source[position:])
-        body = _unskip("".join(parts))
-        try:
-            regex = re.compile(rf"\s*{body}[\s.!…。！~]*", re.IGNORECASE)
-        except re.error as error:
-            raise PatternError(f"pattern {self._source!r} is no regular expression: {error}") from error
-        return Pattern(regex=regex, kinds=self._kinds, verb_words=tuple(self._verb_words))
+        body = rf"\s*{_unskip(''.join(parts))}[\s.!…。！~]*"
+        return Pattern(source=self._source, body=body, kinds=self._kinds, verb_words=tuple(self._verb_words))
 
     def _expand(self, token: re.Match[str]) -> str:
         if token["slot"]:
@@ -108,11 +119,16 @@ class _Compiler:
         if name == "X":
             return run
         if name == "S":
-            return rf"(?:(?P<S>{_SUBJECT}){self._blank})?{run}"
+            return rf"(?:{self._no_auxiliary}(?P<S>{_SUBJECT}){self._blank})?{run}"
         self._kinds[name] = kind
         if kind.startswith("@"):
             return f"(?P<{name}>{self._list(kind[1:])})"
         return f"(?P<{name}>{_FREE})"
+
+    @property
+    def _no_auxiliary(self) -> str:
+        """Without blanks "now live" would read as a subject "now": no subject begins with an auxiliary there."""
+        return "" if self._grammar.spaces else rf"(?!{alternation(self._grammar.auxiliaries, spaces=False)})"
 
     def _verb(self, name: str) -> str:
         forms = self._grammar.verbs.get(name)
