@@ -11,7 +11,7 @@ from support.command import PATIENCE, Command
 TEXTS = ("I live in Zürich.", "My friend Zoë likes 咖啡.", "我住在台北。", "I like 🦜 parrots.", "اسمي ليلى.")
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "cp950", "ascii"])
+@pytest.mark.parametrize("encoding", ["cp1252", "cp950"])
 def test_every_command_survives_a_console_that_lacks_characters(command: Command, encoding: str) -> None:
     command.done("add", "--lines", said="\n".join(TEXTS).encode())
     narrow = Command(home=command.home, environ={"PYTHONIOENCODING": encoding})

@@ -112,7 +112,7 @@ def _forget(parser: argparse.ArgumentParser) -> None:
 
 
 def _clear(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="?", metavar="NAMESPACE", help="the namespace to erase", type=_one_word)
+    parser.add_argument("words", nargs="*", metavar="NAMESPACE", help="the namespace to erase")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -120,10 +120,6 @@ def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="NAME", help="your own names: a person, a new employer, a new city")
     parser.add_argument("--say", action="append", metavar="SENTENCE", help="a sentence of yours to remember (repeatable)")
     parser.add_argument("--interactive", action="store_true", help="type your own sentences and questions at the end")
-
-
-def _one_word(text: str) -> list[str]:
-    return [text]
 
 
 def _positive(text: str) -> int:

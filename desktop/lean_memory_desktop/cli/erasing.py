@@ -8,7 +8,7 @@ from lean_memory.errors import NotFoundError
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
 from lean_memory_desktop.cli.opening import find_fact, is_passage, open_memory
-from lean_memory_desktop.cli.options import DEFAULT_NAMESPACE, BadUseError, Exit, Options
+from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
     from lean_memory import ForgetResult, Memory
@@ -42,8 +42,8 @@ def forget(options: Options) -> int:
 def clear(options: Options) -> int:
     """Erase a whole namespace."""
     namespace = options.words[0] if options.words else options.namespace
-    if not options.words and namespace == DEFAULT_NAMESPACE and "namespace" not in vars(options):
-        raise BadUseError("Say which namespace to erase, as in: lean-memory clear NAMESPACE. `lean-memory namespaces` lists them.")
+    if len(options.words) > 1 or (not options.words and "namespace" not in vars(options)):
+        raise BadUseError("Say which one namespace to erase, as in: lean-memory clear NAMESPACE. `lean-memory namespaces` lists them.")
     with open_memory(options) as memory:
         if namespace not in memory.namespaces():
             raise NotFoundError(f"There is no namespace {namespace!r}; `lean-memory namespaces` lists those there are.")
