@@ -27,6 +27,8 @@ class Clause:
     bare: str
     """The same without its dates."""
     dates: tuple[Found, ...] = ()
+    whole: str = ""
+    """Contractions opened, fillers still there: cues such as "anymore" stand at the edges."""
     is_relative: bool = False
     """It began with a relative pronoun: its subject is what was named last."""
     is_alone: bool = True
@@ -72,7 +74,8 @@ def _clause(raw: str, start: int, pack: Pack, anchor: Anchor, *, relative: bool,
     if not stripped:
         return None
     start += raw.index(stripped[0])
-    full = _edges(opened(stripped, pack)[:LONGEST_CLAUSE], pack)
+    whole = opened(stripped, pack)[:LONGEST_CLAUSE]
+    full = _edges(whole, pack)
     lead = stripped[:40]
     found = find_dates(full, pack, Anchor(t_ref=anchor.t_ref, tz=anchor.tz, ahead=pack.has_cue("ahead", full) is not None))
     bare = _edges(without(full, found), pack) if found else full
@@ -80,11 +83,12 @@ def _clause(raw: str, start: int, pack: Pack, anchor: Anchor, *, relative: bool,
         span=Span(start=start, end=start + len(stripped)),
         raw=stripped,
         full=full,
+        whole=whole,
         bare=bare,
         dates=found,
         is_relative=relative,
         is_alone=alone,
-        additive=pack.has_cue("additive", full) is not None or pack.has_cue("additive_lead", lead) is not None,
+        additive=pack.has_cue("additive", whole) is not None or pack.has_cue("additive_lead", lead) is not None,
         corrects=pack.has_cue("correction", lead) is not None,
     )
 

@@ -73,7 +73,7 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
     effects = pack.effects(run) if run else set[str]()
     if rule.timeless:
         effects.discard("past")
-    effects |= {effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.full)}
+    effects |= {effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.whole)}
     negative = "negative" in effects and "ended" not in effects
     return Reading(
         act=Act.RETRACT if "ended" in effects else Act.ASSERT,

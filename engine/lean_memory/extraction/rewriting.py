@@ -26,7 +26,8 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
     if not subject.said:
         text = f"{pack.first if subject.name == scene.self_name else name}{' ' if pack.spaces else ''}{text}"
     elif not subject.stands_alone and subject.said != name and not (scene.speaker and subject.name == scene.speaker):
-        text = _swapped(text, subject.said, name, pack)
+        owner = subject.said.casefold() in pack.word_sets.get("their", frozenset())
+        text = _swapped(text, subject.said, f"{name}'s" if owner else name, pack)
     if scene.speaker:
         text = in_third_person(text, scene.speaker, pack)
     return _finished(text, pack)

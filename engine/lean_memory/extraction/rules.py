@@ -220,7 +220,7 @@ def _values(emit: Emit, predicate: str, hit: _Hit, pack: Pack) -> Sequence[str]:
 
 def _subjects(hit: _Hit, subject: Subject, pack: Pack) -> Sequence[str]:
     """The subject as a value: "Hugo and Mia are my cousins" names two."""
-    said = items(hit.parts.get("S", ""), pack, "name")
+    said = items(hit.parts.get("S", ""), pack)
     return said if len(said) > 1 and all(accepts("name", value, pack) for value in said) else [subject.name]
 
 

@@ -72,7 +72,7 @@ def is_name(text: str, pack: Pack) -> bool:
     if not words or len(words) > 6 or text.casefold() in banned or words[0].casefold() in banned or not any(c.isalpha() for c in text):
         return False
     pronouns = pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset())
-    if any(word.casefold() in pronouns for word in words) or words[-1].casefold() in _PARTICLES - {"al", "e", "y"}:
+    if (any(word.casefold() in pronouns for word in words) and not pack.has_cue("numbered_name", text)) or words[-1].casefold() in _PARTICLES - {"al", "e", "y"}:
         return False
     if not pack.cased:
         return len(text) <= 24 and not any(character in text for character in "，。、；：") and not pack.has_cue("not_name", text)
