@@ -8,14 +8,28 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
 from lean_memory.changes import ChangeSet, Slot
 from lean_memory.clock import Clock
-from lean_memory.domain import USER, Candidate, Cardinality, Episode, Fact, Instant, Modality, ModelIdentity, Source, Span, Visibility, name_key
+from lean_memory.domain import (
+    USER,
+    Candidate,
+    Cardinality,
+    Episode,
+    Fact,
+    Instant,
+    Modality,
+    ModelIdentity,
+    Source,
+    Span,
+    Visibility,
+    name_key,
+)
 from lean_memory.resolution.plan import plan, statement
 from lean_memory.settings import Settings
 from lean_memory.store.apply import Applied
 from lean_memory.store.namespace_store import NamespaceStore, NewEpisode, WriteTransaction
-from numpy.typing import NDArray
 
 MODEL = ModelIdentity(model_id="test", revision="1", dims=384)
 DAY = 86_400_000
@@ -37,7 +51,9 @@ class SteadyClock:
         return self.now
 
 
-def open_store(root: Path, name: str = "ana", *, clock: Clock | None = None, create: bool = True, busy_timeout_ms: int = 20_000) -> NamespaceStore:
+def open_store(
+    root: Path, name: str = "ana", *, clock: Clock | None = None, create: bool = True, busy_timeout_ms: int = 20_000
+) -> NamespaceStore:
     """A namespace of a data root, with a clock that stands still."""
     settings = Settings(root=root, busy_timeout_ms=busy_timeout_ms)
     return NamespaceStore.open(root, name, settings=settings, clock=clock or SteadyClock(day(1000)), create=create)
@@ -62,7 +78,9 @@ def works_at(company: str, text: str | None = None, **changes: object) -> Candid
 def likes(thing: str, text: str | None = None, **changes: object) -> Candidate:
     """A statement of one of the many things that the user likes."""
     said = text or f"I like {thing}."
-    candidate = Candidate(subject=USER, subject_type="person", predicate="likes", object=thing, fact_text=said, span=Span(start=0, end=len(said)))
+    candidate = Candidate(
+        subject=USER, subject_type="person", predicate="likes", object=thing, fact_text=said, span=Span(start=0, end=len(said))
+    )
     return replace(candidate, **changes)
 
 
@@ -80,7 +98,9 @@ def record(store: NamespaceStore, text: str, at: Instant, passages: Sequence[Spa
     return store.record_episode(new)
 
 
-def say(store: NamespaceStore, *candidates: Candidate, at: Instant, text: str | None = None, passages: Sequence[Span] | None = None) -> Applied:
+def say(
+    store: NamespaceStore, *candidates: Candidate, at: Instant, text: str | None = None, passages: Sequence[Span] | None = None
+) -> Applied:
     """Both transactions. The text of the episode is that of its first candidate, if not given."""
     episode = record(store, text or candidates[0].fact_text, at, passages)
     with store.write() as tx:

@@ -144,7 +144,7 @@ class FileOpener:
     def _connect_reader(self) -> apsw.Connection:
         try:
             return self._reader(immutable=False)
-        except apsw.CantOpenError:
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
             # In a folder that cannot be written SQLite cannot make its -shm; without a log nothing is missed by not having one.
             log = self.path.with_name(self.path.name + "-wal")
             if os.access(self.path.parent, os.W_OK) or (log.exists() and log.stat().st_size > 0):

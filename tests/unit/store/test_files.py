@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -165,7 +166,7 @@ def test_a_damaged_file_is_named_as_such(root: Path, size: int | None) -> None:
     content = bytearray(path.read_bytes())
     content[4096:] = b"\x55" * (len(content) - 4096)
     path.write_bytes(content[:size])
-    with pytest.raises(DamagedFileError, match="is damaged .* It was not changed"):
+    with pytest.raises(DamagedFileError, match=r"is damaged .* It was not changed"):
         store = open_store(root)
         try:
             store.facts(visibility=Visibility(now=day(1)), modalities=None)
@@ -184,8 +185,6 @@ def test_a_log_left_by_a_file_that_was_removed_by_hand_is_not_played_into_a_new_
     log.write_bytes(orphan)
     with pytest.raises(StorageError, match="left behind by a file that was removed just now"):
         open_store(root)
-    import os
-
     os.utime(log, (1, 1))
     store = open_store(root)
     assert current(store) == []

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lean_memory.errors import InvalidNamespaceError
-from lean_memory.store.namespaces import SUFFIX, FileKind, file_name, kind_of, listing
-from support.statements import open_store, works_at, say, day
+from lean_memory.store.namespaces import SUFFIX, file_name, listing
+from support.statements import day, open_store, say, works_at
 
 NAMES = [
     "ana", "Ana", "ANA", "client/a", "client_a", "Client_A", "client\\a", "仕事", "私事", "CON", "con", "Con", "con.txt", "com1", "COM1.memory", "aux",
@@ -84,29 +84,3 @@ def test_the_root_and_every_file_in_it_are_for_their_owner_alone(root: Path) -> 
     file.chmod(0o644)
     open_store(root).close()
     assert file.stat().st_mode & 0o777 == 0o600
-
-
-def test_looking_at_a_file_drops_no_lock_that_this_process_holds_on_it(root: Path) -> None:
-    with_lock = open_store(root)
-    with with_lock.write():
-        assert kind_of(with_lock.path) is FileKind.OURS
-        assert listing(root).namespaces[0].name == "ana"
-        # What another process sees of the lock is only to be seen from another process.
-        if os.name == "posix":
-            child = os.fork()
-            if child == 0:
-                os._exit(_can_lock(with_lock.path))
-            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    with_lock.close()
-
-
-def _can_lock(path: Path) -> int:
-    """1 if a write transaction can begin, 0 if the file is locked."""
-    import fcntl
-
-    with path.with_name(path.name + "-shm").open("r+b") as shm:
-        try:
-            fcntl.lockf(shm, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 120)
-        except OSError:
-            return 0
-    return 1

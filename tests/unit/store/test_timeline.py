@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from lean_memory.changes import ChangeSet, Slot
 from lean_memory.domain import Act, Cardinality, EndReason, FactId, Instant, Modality, Polarity, Tier, Visibility
-from lean_memory.changes import Slot
 from lean_memory.errors import NotFoundError
 from lean_memory.store.namespace_store import NamespaceStore
-from support.statements import SteadyClock, current, day, likes, objects, open_store, record, say, within, works_at
+from support.statements import SteadyClock, current, day, learn, likes, objects, open_store, record, say, within, works_at
 
 ALL = Visibility(now=day(2000), latest_only=False)
 
@@ -173,8 +173,6 @@ def test_cold_facts_are_shown_when_asked_for_and_come_back_when_said_again(store
     assert objects(store.facts(visibility=Visibility(now=day(3), include_cold=True), modalities=None)) == ["tea"]
     assert seen(store, at(day(2))) == ["tea"]
     with store.write() as tx:
-        from lean_memory.changes import ChangeSet
-
         row = tx.connection.execute("SELECT id FROM fact WHERE uid = ?", (tea,)).get
         episode = store.episode(store.fact(tea).episode_id)
         tx.apply(ChangeSet(revived=(row,)), episode=episode)
@@ -249,8 +247,6 @@ def test_several_statements_of_one_episode_are_written_in_one_piece(store: Names
 
 
 def test_twice_changed_in_one_transaction_is_one_version(store: NamespaceStore) -> None:
-    from support.statements import learn
-
     first = record(store, "I work at Acme.", day(1))
     second = record(store, "I work at Globex.", day(2))
     third = record(store, "I work at Initech.", day(1.5))

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lean_memory.domain import EpisodeId, Span
+from lean_memory.domain import Episode, EpisodeId, Source, Span
 from lean_memory.errors import BusyError, ClosedError, NotFoundError
+from lean_memory.store.episodes import insert_episode
+from lean_memory.store.namespace_store import NewEpisode, WriteTransaction
 from support.statements import MODEL, current, day, learn, likes, objects, open_store, record, say, vector, within, works_at
 
 
@@ -62,7 +64,7 @@ def test_reading_inside_a_write_of_another_thread_waits_for_nothing(root: Path) 
     store = open_store(root)
     say(store, works_at("Acme"), at=day(1))
     with store.write() as tx:
-        learn(tx, _inside(store, tx), [works_at("Globex")])
+        learn(tx, inserted(tx), [works_at("Globex")])
         found: list[list[str]] = []
         reader = threading.Thread(target=lambda: found.append(objects(current(store))))
         reader.start()
@@ -72,10 +74,7 @@ def test_reading_inside_a_write_of_another_thread_waits_for_nothing(root: Path) 
     store.close()
 
 
-def _inside(store, tx):  # type: ignore[no-untyped-def]
-    from lean_memory.domain import Source
-    from lean_memory.store.episodes import NewEpisode, insert_episode
-
+def inserted(tx: WriteTransaction) -> Episode:
     text = "I work at Globex."
     new = NewEpisode(text=text, source=Source.USER, t_ref=day(2), tz="UTC", passages=[Span(start=0, end=len(text))])
     return insert_episode(tx.connection, new, tx.recorded_at)

@@ -1,0 +1,161 @@
+"""Clearing a namespace that others use: refused under a live lease, whole, and no acknowledged write is lost after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lean_memory.domain import Instant
+from lean_memory.errors import LeaseHeldError, NotFoundError
+from lean_memory.settings import Settings
+from lean_memory.store.codes import CodeTable
+from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.store.namespaces import listing, path_of
+from support.children import finished, line, start, tell
+from support.statements import MODEL, SteadyClock, current, day, likes, objects, open_store, say, vector, works_at
+
+NOW = day(1000)
+
+
+def clear(root: Path, name: str = "ana", now: Instant = NOW) -> bool:
+    return NamespaceStore.clear(root, name, settings=Settings(root=root), clock=SteadyClock(now))
+
+
+def lease(store: NamespaceStore, heartbeat: Instant, state: str = "running") -> None:
+    with store.write() as tx:
+        tx.connection.execute(
+            "INSERT INTO run (uid, holder, started_at, heartbeat_at, state) VALUES (?, 'the night', 1, ?, ?)", (state, heartbeat, state)
+        )
+
+
+def test_a_cleared_namespace_is_gone_with_its_file(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    store.close()
+    assert clear(root)
+    assert list(root.iterdir()) == []
+    assert not clear(root)
+    with pytest.raises(NotFoundError):
+        open_store(root, create=False)
+
+
+def test_a_live_lease_keeps_a_namespace_from_being_cleared(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    lease(store, Instant(NOW - 4 * 60_000))
+    with pytest.raises(LeaseHeldError, match=r"the night.*was not cleared"):
+        clear(root)
+    assert objects(current(store)) == ["Acme"]
+    store.close()
+    with pytest.raises(LeaseHeldError):
+        clear(root)
+    assert path_of(root, "ana").exists()
+
+
+@pytest.mark.parametrize(("age", "state"), [(6 * 60_000, "running"), (0, "done")])
+def test_a_stale_or_ended_run_does_not(root: Path, age: int, state: str) -> None:
+    store = open_store(root)
+    lease(store, Instant(NOW - age), state)
+    store.close()
+    assert clear(root)
+
+
+def test_whoever_has_the_file_open_goes_on_with_an_empty_namespace(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Zyxwv"), at=day(1))
+    assert clear(root)
+    assert current(store) == []
+    assert store.status().facts == 0
+    assert not [f.name for f in root.iterdir() if b"zyxwv" in f.read_bytes().lower()]
+    assert listing(root).namespaces == ()
+    with pytest.raises(NotFoundError):
+        open_store(root, create=False)
+    say(store, works_at("Globex"), at=day(2))
+    assert objects(current(store)) == ["Globex"]
+    assert [n.name for n in listing(root).namespaces] == ["ana"]
+    assert store.check() == []
+    store.close()
+    store = open_store(root, create=False)
+    assert objects(current(store)) == ["Globex"]
+    store.close()
+
+
+def test_a_cleared_file_that_was_still_open_goes_when_it_is_closed(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    clear(root)
+    assert path_of(root, "ana").exists()
+    store.close()
+    assert list(root.iterdir()) == []
+
+
+def test_codes_in_memory_follow_a_clear(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    codes = CodeTable(MODEL)
+    with store.read() as snapshot:
+        assert codes.refresh(snapshot.connection).statistics[0] == 1
+    clear(root)
+    with store.read() as snapshot:
+        assert codes.refresh(snapshot.connection).statistics[0] == 0
+    say(store, likes("tea"), at=day(1))
+    with store.read() as snapshot:
+        view = codes.refresh(snapshot.connection)
+        assert view.statistics[0] == 1
+    assert vector("I like tea.").shape == (MODEL.dims,)
+    store.close()
+
+
+ADDER = """
+import sys, threading
+from pathlib import Path
+from support.statements import day, learn, likes, open_store, record
+
+store = open_store(Path(sys.argv[1]))
+stop = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.readline(), stop.set()), daemon=True).start()
+turn = 0
+while not stop.is_set():
+    text = f"I like thing {sys.argv[2]}-{turn}."
+    episode = record(store, text, day(1))
+    with store.write() as tx:
+        cleared = tx.is_done(episode.uid)
+        if not cleared:
+            learn(tx, episode, [likes(f"thing {sys.argv[2]}-{turn}", text)])
+    if not cleared:
+        print(text, flush=True)
+    turn += 1
+    if turn % 7 == 0:
+        store.close()
+        store = open_store(Path(sys.argv[1]))
+store.close()
+"""
+
+ADDERS = 3
+ROUNDS = 4
+AFTER_EACH = 5
+
+
+def test_nothing_acknowledged_after_a_clear_is_lost_while_three_processes_add(root: Path) -> None:
+    children = [start(ADDER, root, number) for number in range(ADDERS)]
+    for child in children:
+        assert line(child).startswith("I like")
+    for _ in range(ROUNDS):
+        clear(root)
+        # What these lines name was begun after the clear at the latest in the second place.
+        since = [[line(child) for _ in range(AFTER_EACH)] for child in children]
+    for child in children:
+        tell(child)
+    rest = [finished(child) for child in children]
+    store = open_store(root, create=False)
+    kept = {f.fact_text for f in current(store)}
+    assert store.check() == []
+    store.close()
+    for early, late in zip(since, rest, strict=True):
+        told = early + late
+        # Lines wait in the pipe: the first ones may have been printed before the last clear. From the first kept one on, all are there.
+        first = next(n for n, text in enumerate(told) if text in kept)
+        assert set(told[first:]) <= kept
+        assert len(told) - first >= 1
+    assert {f.name for f in root.iterdir()} == {"ana.memory.db"}
