@@ -30,8 +30,8 @@ from lean_memory.store import clear as clearing
 from lean_memory.store.connection import errors_translated, has_moved, open_connection, pragma_int, roll_back
 from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
-from lean_memory.store.forget import Eraser, backups_of
 from lean_memory.store.foresight import sentences_of
+from lean_memory.store.forget import Eraser, backups_of
 from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
