@@ -1,6 +1,6 @@
 """The search index in memory: every row's visibility and sign code, as of one snapshot of the file.
 
-A million rows take 27 MB, and 49 MB more for the codes of a 384-wide model. They are kept in segments that are never changed:
+A million rows take 28 MB, and 49 MB more for the codes of a 384-wide model. They are kept in segments that are never changed:
 following the file replaces the segments that hold changed blocks, so a search goes on with the view it began with.
 """
 
@@ -27,7 +27,9 @@ _BLOCKS = 16
 SEGMENT = _BLOCKS * BLOCK
 """Rows in one segment: its codes and the intermediate results fit in a core's cache."""
 
-_RECORD_TYPE = np.dtype([("valid_at", "<i8"), ("valid_to", "<i8"), ("recorded_at", "<i8"), ("tokens", "<u2"), ("flags", "u1")])
+_RECORD_TYPE = np.dtype(
+    [("valid_at", "<i8"), ("valid_to", "<i8"), ("recorded_at", "<i8"), ("tokens", "<u2"), ("asks", "u1"), ("flags", "u1")]
+)
 _FAR = np.iinfo(np.uint16).max
 
 S = TypeVar("S")
@@ -72,6 +74,11 @@ class IndexView:
     def tokens(self) -> NDArray[np.uint16]:
         """The number of tokens of each row."""
         return self._joined([segment.tokens for segment in self.rows.segments], np.uint16)
+
+    @cached_property
+    def asks(self) -> NDArray[np.uint8]:
+        """The share of each row's text that stands in questions, of 255."""
+        return self._joined([segment.asks for segment in self.rows.segments], np.uint8)
 
     @cached_property
     def statistics(self) -> tuple[int, float]:
@@ -189,7 +196,9 @@ def _read_segment(con: apsw.Connection, place: _Place, segment: int) -> NDArray[
 
 def _decode_rows(raw: NDArray[np.uint8]) -> RowArrays:
     records = raw.view(_RECORD_TYPE)[:, 0]
-    return RowArrays(**{name: np.ascontiguousarray(records[name]) for name in ("valid_at", "valid_to", "recorded_at", "tokens", "flags")})
+    return RowArrays(
+        **{name: np.ascontiguousarray(records[name]) for name in ("valid_at", "valid_to", "recorded_at", "tokens", "asks", "flags")}
+    )
 
 
 def _decode_codes(raw: NDArray[np.uint8]) -> CodeSegment:

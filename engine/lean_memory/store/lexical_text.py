@@ -18,6 +18,8 @@ _UNSPACED = (
     r"\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
 )
 _RUN = re.compile(f"[{_UNSPACED}]+")
+_SENTENCE = re.compile(r"[^.!?。！？…]*(?:[.!?。！？…]+|$)", re.DOTALL)
+_ASKS = ("?", "？")
 _NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -41,6 +43,14 @@ def question_tokens(con: apsw.Connection, text: str) -> list[str]:
     A token of one such character comes from a run of one, and stands for every token that begins with it (`is_prefix`).
     """
     return _stemmed(con, _RUN.sub(lambda run: _pairs(run.group(), max(1, len(run.group()) - 1)), _folded(text)))
+
+
+def asking_share(text: str) -> float:
+    """The share of a text, by characters, that stands in sentences that end with a question mark; 0..1."""
+    if not any(mark in text for mark in _ASKS):
+        return 0.0
+    sentences = [sentence.strip() for sentence in _SENTENCE.findall(text)]
+    return sum(len(s) for s in sentences if s.endswith(_ASKS)) / max(1, sum(len(s) for s in sentences))
 
 
 def is_prefix(token: str) -> bool:

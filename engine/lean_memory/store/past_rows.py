@@ -69,6 +69,7 @@ def known_rows(con: apsw.Connection, known_at: Instant) -> tuple[NDArray[np.int6
         valid_to=table[:, 2],
         recorded_at=table[:, 3],
         tokens=np.zeros(table.shape[0], dtype=np.uint16),
+        asks=np.zeros(table.shape[0], dtype=np.uint8),
         flags=table[:, 4].astype(np.uint8),
     )
     return table[:, 0], arrays

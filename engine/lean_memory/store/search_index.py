@@ -22,8 +22,8 @@ from lean_memory.store.visibility import ASSERTED, COLD, IS_FACT, LATEST, OPEN_E
 BLOCK = 1024
 """Rows in one block."""
 
-RECORD = struct.Struct("<qqqHB")
-"""A row in a block: valid_at, valid_to, recorded_at, number of tokens (at most 65,535), flags."""
+RECORD = struct.Struct("<qqqHBB")
+"""A row in a block: valid_at, valid_to, recorded_at, number of tokens (at most 65,535), share of it that asks (of 255), flags."""
 
 # The first number is a random one, so that a file that takes another's place is not taken for it.
 _NOTE_CHANGE = """
@@ -52,10 +52,11 @@ class RowVisibility:
 def insert_row(con: apsw.Connection, *, fact_id: int | None, passage_id: int | None, text: str, visibility: RowVisibility) -> int:
     """Add a row with its words; its vector comes later. Returns the row's id."""
     words = lexical_text.tokens(con, text)
+    asks = round(255 * lexical_text.asking_share(text))
     flags = _flags(visibility, is_fact=fact_id is not None)
     con.execute(
-        "INSERT INTO index_row (fact_id, passage_id, valid_at, valid_to, recorded_at, tokens, flags) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (fact_id, passage_id, visibility.valid_at, visibility.valid_to, visibility.recorded_at, len(words), flags),
+        "INSERT INTO index_row (fact_id, passage_id, valid_at, valid_to, recorded_at, tokens, asks, flags) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (fact_id, passage_id, visibility.valid_at, visibility.valid_to, visibility.recorded_at, len(words), asks, flags),
     )
     row_id = con.last_insert_rowid()
     con.execute("INSERT INTO index_text (rowid, body) VALUES (?, ?)", (row_id, lexical_text.normalise(text)))
@@ -192,9 +193,9 @@ def _flags(visibility: RowVisibility, *, is_fact: bool) -> int:
 
 def _publish(con: apsw.Connection, row_id: int) -> None:
     """Copy a row's visibility into its block."""
-    row = con.execute("SELECT valid_at, valid_to, recorded_at, tokens, flags FROM index_row WHERE id = ?", (row_id,)).get
-    valid_at, valid_to, recorded_at, words, flags = row
-    record = RECORD.pack(valid_at, OPEN_END if valid_to is None else valid_to, recorded_at, min(words, 65_535), flags)
+    row = con.execute("SELECT valid_at, valid_to, recorded_at, tokens, asks, flags FROM index_row WHERE id = ?", (row_id,)).get
+    valid_at, valid_to, recorded_at, words, asks, flags = row
+    record = RECORD.pack(valid_at, OPEN_END if valid_to is None else valid_to, recorded_at, min(words, 65_535), asks, flags)
     _write_record(con, "index_block", ROWS_LAYER, row_id, record)
 
 

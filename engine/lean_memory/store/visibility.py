@@ -24,6 +24,8 @@ class RowArrays:
     valid_to: NDArray[np.int64]
     recorded_at: NDArray[np.int64]
     tokens: NDArray[np.uint16]
+    asks: NDArray[np.uint8]
+    """The share of the row's text that stands in questions, of 255."""
     flags: NDArray[np.uint8]
 
 

@@ -175,7 +175,8 @@ CREATE TABLE journal (
 );
 CREATE INDEX journal_run ON journal (run_id);
 
--- The search index: one row for a passage, a fact, or a fact that is its whole passage.
+-- The search index: one row for a passage, a fact, or a fact that is its whole passage. `tokens` is its length in words, `asks` the
+-- share of it, of 255, that stands in questions.
 CREATE TABLE index_row (
     id          INTEGER PRIMARY KEY,
     fact_id     INTEGER,
@@ -184,6 +185,7 @@ CREATE TABLE index_row (
     valid_to    INTEGER,
     recorded_at INTEGER NOT NULL,
     tokens      INTEGER NOT NULL,
+    asks        INTEGER NOT NULL,
     flags       INTEGER NOT NULL
 );
 
