@@ -14,6 +14,9 @@ from lean_memory_desktop.cli.options import Exit, Options
 if TYPE_CHECKING:
     from lean_memory import Fact, SearchHit
 
+_CLOSE = 0.3
+"""Relevance (0 to 1, on the engine's fixed scale) under which a hit may well be about something else."""
+
 
 def search(options: Options) -> int:
     """Answer a question with ranked hits."""
@@ -38,10 +41,14 @@ def search(options: Options) -> int:
     if not hits:
         say(f"Nothing is known about this in {options.namespace!r}.")
         return Exit.FINE
-    table(
-        ["#", "text", "since", "until", "score", "why", "id"],
-        [_hit_row(rank, hit, zone, options.verbose) for rank, hit in enumerate(hits, start=1)],
-    )
+    if options.verbose:
+        for rank, hit in enumerate(hits, start=1):
+            _explain_hit(rank, hit, zone)
+    else:
+        rows = [_hit_row(rank, hit, zone) for rank, hit in enumerate(hits, start=1)]
+        table(["#", "text", "since", "until", "score", "why", "id"], rows)
+    if max(hit.relevance for hit in hits) < _CLOSE:
+        complain("No close match; these are the nearest. Perhaps it was never told.")
     lacking = sorted({lack for hit in hits for lack in hit.degraded})
     if lacking:
         complain(f"Answered without: {', '.join(lacking)}.")
@@ -106,11 +113,12 @@ def history(options: Options) -> int:
 
 
 def show_facts(found: list[Fact], zone: tzinfo | None, *, verbose: bool = False) -> None:
-    """A table of facts; with `verbose` also where each came from."""
-    headings = ["subject", "predicate", "object", "since", "until", "note", "id"]
+    """A table of facts; with `verbose` a paragraph on each, with the pass and the rule that found it."""
     if verbose:
-        headings += ["text", "found by", "confidence", "trust", "doubts"]
-    table(headings, [_fact_row(fact, zone, verbose) for fact in found])
+        for fact in found:
+            _explain(fact, zone)
+    else:
+        table(["subject", "predicate", "object", "since", "until", "note", "id"], [_fact_row(fact, zone) for fact in found])
 
 
 def note_on(fact: Fact) -> str:
@@ -127,42 +135,43 @@ def note_on(fact: Fact) -> str:
     return ", ".join(notes)
 
 
-def _fact_row(fact: Fact, zone: tzinfo | None, verbose: bool) -> list[str]:
-    row = [
-        fact.subject,
-        fact.predicate,
-        fact.object,
-        show_moment(fact.valid_at, zone),
-        show_end(fact.valid_to, zone),
-        note_on(fact),
-        short_id(fact),
-    ]
-    if verbose:
-        found_by = f"{fact.found_by}: {fact.rule}" if fact.rule else fact.found_by
-        row += [fact.fact_text, found_by, f"{fact.confidence:.2f}", fact.trust.value, "; ".join(fact.reasons)]
-    return row
+def _fact_row(fact: Fact, zone: tzinfo | None) -> list[str]:
+    times = (show_moment(fact.valid_at, zone), show_end(fact.valid_to, zone))
+    return [fact.subject, fact.predicate, fact.object, *times, note_on(fact), short_id(fact)]
 
 
-def _hit_row(rank: int, hit: SearchHit, zone: tzinfo | None, verbose: bool) -> list[str]:
-    fact = hit.fact
-    why = [f"{arm} #{place}" for arm, place in (("meaning", hit.dense_rank), ("words", hit.sparse_rank)) if place is not None]
-    if verbose:
-        why += [
-            f"relevance {hit.relevance:.2f}",
-            f"recency {hit.recency:.2f}",
-            f"importance {hit.importance:.2f}",
-            f"fused {hit.rrf_score:.4f}",
-        ]
+def _explain(fact: Fact, zone: tzinfo | None) -> None:
     note = note_on(fact)
-    if note:
-        why.append(note)
-    text = f"{fact.fact_text} (from: {hit.source})" if verbose and hit.source != fact.fact_text else fact.fact_text
-    return [
-        str(rank),
-        text,
-        show_moment(fact.valid_at, zone),
-        show_end(fact.valid_to, zone),
-        f"{hit.final_score:.2f}",
-        ", ".join(why),
-        short_id(fact),
-    ]
+    until = f" until {show_end(fact.valid_to, zone)}" if fact.valid_to is not None else ""
+    found_by = f"{fact.found_by}, rule {fact.rule}" if fact.rule else fact.found_by
+    say(f"{fact.subject} / {fact.predicate} / {fact.object}" + (f"  [{note}]" if note else ""))
+    say(fact.fact_text, indent=4)
+    say(f"holds since {show_moment(fact.valid_at, zone)}{until}; learned {show_moment(fact.recorded_at, zone)}", indent=4)
+    say(f"found by {found_by}; confidence {fact.confidence:.2f}, importance {fact.salience:.0f} of 10, trust {fact.trust.value}", indent=4)
+    if fact.reasons:
+        say(f"doubts: {'; '.join(fact.reasons)}", indent=4)
+    say(f"id {fact.id}, from message {fact.episode_id}", indent=4)
+
+
+def _hit_row(rank: int, hit: SearchHit, zone: tzinfo | None) -> list[str]:
+    fact = hit.fact
+    times = (show_moment(fact.valid_at, zone), show_end(fact.valid_to, zone))
+    return [str(rank), fact.fact_text, *times, f"{hit.final_score:.2f}", _why(hit), short_id(fact)]
+
+
+def _explain_hit(rank: int, hit: SearchHit, zone: tzinfo | None) -> None:
+    fact = hit.fact
+    until = f" until {show_end(fact.valid_to, zone)}" if fact.valid_to is not None else ""
+    say(f"{rank}. {fact.fact_text}")
+    say(f"{_why(hit)}; holds since {show_moment(fact.valid_at, zone)}{until}", indent=4)
+    scores = f"relevance {hit.relevance:.2f}, recency {hit.recency:.2f}, importance {hit.importance:.2f}, fused ranks {hit.rrf_score:.4f}"
+    say(f"score {hit.final_score:.2f}: {scores}", indent=4)
+    if hit.source != fact.fact_text:
+        say(f"said as: {hit.source}", indent=4)
+    say(f"id {fact.id}, from message {fact.episode_id}", indent=4)
+
+
+def _why(hit: SearchHit) -> str:
+    arms = [f"{arm} #{place}" for arm, place in (("meaning", hit.dense_rank), ("words", hit.sparse_rank)) if place is not None]
+    note = note_on(hit.fact)
+    return ", ".join([*arms, *([note] if note else [])]) or "what is asked for"

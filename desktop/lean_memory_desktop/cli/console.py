@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _PIPED_WIDTH = 100_000
+_UNBROKEN = frozenset(["#", "since", "until", "learned", "score", "id"])
+"""Columns whose cells are short and worthless in pieces."""
 
 
 def settle_streams() -> None:
@@ -46,19 +48,20 @@ def write_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=True, indent=2))
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
-    """A table on stdout, fitted to the terminal; unbroken lines where stdout is a file or a pipe."""
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on stdout without the columns that are empty in every row; fitted to the terminal, unbroken lines in a file or a pipe."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH, highlight=False, markup=False, emoji=False)
-    drawn = Table(box=SIMPLE_HEAD, title=Text(printable(title)) if title else None, title_justify="left", pad_edge=False)
-    for heading in headings:
-        drawn.add_column(heading, overflow="fold")
+    used = [number for number in range(len(headings)) if any(row[number] for row in rows)]
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number in used:
+        drawn.add_column(headings[number], overflow="fold", no_wrap=headings[number] in _UNBROKEN)
     for row in rows:
-        drawn.add_row(*(Text(printable(cell)) for cell in row))
+        drawn.add_row(*(Text(printable(row[number])) for number in used))
     console.print(drawn)
 
 
