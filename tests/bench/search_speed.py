@@ -72,6 +72,8 @@ def _figures(said: dict[str, Any], gold: Gold, asked: Sequence[str]) -> dict[str
         "p50 ms": percentile(said["ms"], 0.5),
         "p95 ms": percentile(said["ms"], 0.95),
         "max ms": max(said["ms"]),
+        "work p50 ms": percentile(said["cpu_ms"], 0.5),
+        "work p95 ms": percentile(said["cpu_ms"], 0.95),
         "gold in the first 10": fmean(found),
         "resident MB": said["rss_mb"],
         "peak MB": said["peak_mb"],
