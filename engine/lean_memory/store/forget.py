@@ -28,6 +28,7 @@ _NAMED_NOWHERE = """
     DELETE FROM entity WHERE id = ?1
     AND NOT EXISTS (SELECT 1 FROM fact WHERE subject_id = ?1) AND NOT EXISTS (SELECT 1 FROM fact WHERE object_id = ?1)
     AND NOT EXISTS (SELECT 1 FROM evidence WHERE subject_id = ?1) AND NOT EXISTS (SELECT 1 FROM entity_alias WHERE ?1 IN (alias_id, entity_id))
+    RETURNING name
 """
 
 
@@ -59,8 +60,7 @@ class Eraser:
             self.con.execute("DELETE FROM evidence WHERE id = ?", (said.row,))
         gone = [said for row, said in scope.facts.items() if row not in kept]
         self._erase_traces_of_maintenance(gone)
-        for said in gone:
-            self._unlink(said.row)
+        self._unlink([said.row for said in gone])
         for said in gone:
             self._erase_fact(said)
         eraser = TextEraser(con=self.con)
@@ -129,13 +129,14 @@ class Eraser:
             search_index.set_fact(self.con, index_row, None)
             search_index.set_visibility(self.con, index_row, replace(visibility, struck=False, asserted=True))
 
-    def _unlink(self, row: int) -> None:
-        self.con.execute("UPDATE fact SET superseded_by = NULL WHERE superseded_by = ?", (row,))
-        self.con.execute("UPDATE fact_version SET superseded_by = NULL WHERE superseded_by = ?", (row,))
-        self.con.execute("UPDATE evidence SET fact_id = NULL WHERE fact_id = ?", (row,))
-        self.con.execute("DELETE FROM derivation WHERE ? IN (fact_id, source_id)", (row,))
-        self.con.execute("DELETE FROM fact_version WHERE fact_id = ?", (row,))
-        self.con.execute("DELETE FROM access WHERE fact_id = ?", (row,))
+    def _unlink(self, rows: Iterable[int]) -> None:
+        """Let nothing refer to facts that are about to go."""
+        gone = json.dumps(list(rows))
+        among = "IN (SELECT value FROM json_each(?))"
+        for table, column in (("fact", "superseded_by"), ("fact_version", "superseded_by"), ("evidence", "fact_id")):
+            self.con.execute(f"UPDATE {table} SET {column} = NULL WHERE {column} {among}", (gone,))
+        for table, column in (("derivation", "fact_id"), ("derivation", "source_id"), ("fact_version", "fact_id"), ("access", "fact_id")):
+            self.con.execute(f"DELETE FROM {table} WHERE {column} {among}", (gone,))
 
     def _erase_fact(self, said: Statement) -> None:
         self.texts.append(said.text)
@@ -163,13 +164,11 @@ class Eraser:
         spoken |= {said.subject for said in self.scope.evidence.values()} | self.scope.entities
         for entity in self.scope.entities:
             self.con.execute("DELETE FROM entity_alias WHERE ? IN (alias_id, entity_id)", (entity,))
-        before = self.con.total_changes()
-        for entity in sorted(spoken):
-            name = cast("str", self.con.execute("SELECT name FROM entity WHERE id = ?", (entity,)).get)
-            self.con.execute(_NAMED_NOWHERE, (entity,))
-            if self.con.changes():
-                self.texts.append(name)
-        return self.con.total_changes() - before
+        names = [
+            row[0] for entity in sorted(spoken) for row in cast("list[tuple[str]]", self.con.execute(_NAMED_NOWHERE, (entity,)).fetchall())
+        ]
+        self.texts += names
+        return len(names)
 
     def _traces(self) -> tuple[bytes, ...]:
         """The erased texts, and those of their words that no other text has."""

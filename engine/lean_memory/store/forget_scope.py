@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -13,7 +14,7 @@ from lean_memory.errors import InvalidInputError, NotFoundError
 from lean_memory.store.cutting import is_wordless, overlap, sentence_around
 from lean_memory.store.entities import same_entities
 from lean_memory.store.episodes import episode_row, passages_of
-from lean_memory.store.mentions import Mentions
+from lean_memory.store.mentions import name_pattern, phrase_query, sentence_pattern, spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,8 @@ class ScopeFinder:
     def __init__(self, con: apsw.Connection) -> None:
         self._con = con
         self._scope = Scope()
-        self._names: tuple[str, ...] = ()
+        self._names: set[str] = set()
+        self._looked_for: set[str] = set()
         self._texts: dict[int, str] = {}
 
     def of_fact(self, row: int) -> Scope:
@@ -132,7 +134,7 @@ class ScopeFinder:
             self._mean(_facts(self._con, "WHERE object_key = ?", (key,)))
             self._add_evidence(_evidence(self._con, "WHERE object_key = ?", (key,)))
             spelled = cast("list[tuple[str]]", self._con.execute(f"SELECT name FROM entity WHERE id IN ({_list(rows)})").fetchall())
-            self._names = (name, *(row[0] for row in spelled))
+            self._names = {name, *(row[0] for row in spelled)}
         return self._spread()
 
     def _spread(self) -> Scope:
@@ -197,17 +199,42 @@ class ScopeFinder:
 
     def _same_words(self) -> None:
         """Every place where the words stand, also where nothing was made of them."""
-        mentions = Mentions(sentences=self._scope.sentences, names=self._names)
-        for episode, text in self._all("SELECT id, text FROM episode"):
-            for span in [*mentions.said(text), *(sentence_around(text, s) for s in mentions.named(text))]:
-                if not any(span.start >= c.start and span.end <= c.end for c in self._scope.cuts.get(episode, ())):
-                    self._cut(episode, span)
-        told = [row for row, text in self._all("SELECT id, fact_text FROM fact") if row not in self._scope.facts and _has(mentions, text)]
-        for row in told:
+        for sentence in sorted(self._scope.sentences - self._looked_for):
+            self._looked_for.add(sentence)
+            pattern = sentence_pattern(sentence)
+            if pattern is not None:
+                self._find(sentence, pattern)
+        for name in sorted(self._names - self._looked_for):
+            self._looked_for.add(name)
+            pattern = name_pattern(name)
+            if pattern is not None:
+                self._find(name, pattern, whole_sentences=True)
+
+    def _find(self, phrase: str, pattern: re.Pattern[str], *, whole_sentences: bool = False) -> None:
+        episodes, facts = self._places(phrase)
+        for episode in episodes:
+            text = self._text(episode)
+            for span in spans(pattern, text):
+                self._cut(episode, sentence_around(text, span) if whole_sentences else span)
+            self._add_evidence(said for said in _evidence(self._con, "WHERE episode_id = ?", (episode,)) if pattern.search(said.text))
+        for row in facts:
             for said in _facts(self._con, "WHERE id = ?", (row,)):
-                self._add_fact(said)
-        again = [row for row, text in self._all("SELECT id, fact_text FROM evidence") if _has(mentions, text)]
-        self._add_evidence(s for row in again for s in _evidence(self._con, "WHERE id = ?", (row,)))
+                if pattern.search(said.text):
+                    self._add_fact(said)
+
+    def _places(self, phrase: str) -> tuple[set[int], set[int]]:
+        """Rows of the episodes and of the facts that may say a phrase."""
+        found = self._con.execute(
+            """
+            SELECT p.episode_id, r.fact_id FROM index_text t JOIN index_row r ON r.id = t.rowid LEFT JOIN passage p ON p.id = r.passage_id
+            WHERE index_text MATCH ?
+            """,
+            (phrase_query(phrase),),
+        ).fetchall()
+        rows = cast("list[tuple[int | None, int | None]]", found)
+        facts = {fact for _, fact in rows if fact is not None}
+        told = {said.episode for fact in facts for said in _facts(self._con, "WHERE id = ?", (fact,))}
+        return told | {episode for episode, _ in rows if episode is not None}, facts
 
     def _summaries(self) -> None:
         """What was made from a forgotten fact says it too."""
@@ -217,47 +244,34 @@ class ScopeFinder:
                 self._add_fact(said)
 
     def _what_shows_it(self) -> None:
-        """Other statements of the sentences that are cut, where their texts hold what is erased or nothing of their source is left."""
-        for episode, spans in list(self._scope.cuts.items()):
-            inside = "WHERE episode_id = ?"
-            for said in _facts(self._con, inside, (episode,)):
-                if said.row not in self._scope.facts and self._shows(said, spans):
+        """Other statements of the sentences that are cut, where their texts hold what is erased."""
+        gone = _by_episode((*self._scope.facts.values(), *self._scope.evidence.values()))
+        for episode, cuts in list(self._scope.cuts.items()):
+            erased = gone.get(episode, [])
+            for said in _facts(self._con, "WHERE episode_id = ?", (episode,)):
+                if said.row not in self._scope.facts and self._shows(said, cuts, erased):
                     self._add_fact(said)
-            self._add_evidence(
-                said
-                for said in _evidence(self._con, inside, (episode,))
-                if said.row not in self._scope.evidence and self._shows(said, spans)
-            )
+            others = [e for e in _evidence(self._con, "WHERE episode_id = ?", (episode,)) if e.row not in self._scope.evidence]
+            self._add_evidence(said for said in others if self._shows(said, cuts, erased))
 
-    def _shows(self, said: Statement, spans: Iterable[Span]) -> bool:
-        if not any(overlap(said.span, s) for s in spans):
-            return False
-        text = said.text.casefold()
-        source = self._text(said.episode)
-        return any(
-            word.casefold() in text
-            for s in spans
-            if overlap(said.span, s)
-            for word in [source[s.start : s.end].strip(), *self._objects_in(said.episode, s)]
-            if not is_wordless(word)
-        )
-
-    def _objects_in(self, episode: int, span: Span) -> Iterator[str]:
-        for gone in (*self._scope.facts.values(), *self._scope.evidence.values()):
-            if gone.episode == episode and overlap(gone.span, span):
-                yield gone.object
+    def _shows(self, said: Statement, cuts: Iterable[Span], erased: Iterable[Statement]) -> bool:
+        text, source = said.text.casefold(), self._text(said.episode)
+        near = [span for span in cuts if overlap(said.span, span)]
+        words = {source[span.start : span.end].strip() for span in near}
+        words |= {gone.object for gone in erased if any(overlap(gone.span, span) for span in near)}
+        return any(word.casefold() in text for word in words if not is_wordless(word))
 
     def _text(self, episode: int) -> str:
         if episode not in self._texts:
             self._texts[episode] = cast("str", self._con.execute("SELECT text FROM episode WHERE id = ?", (episode,)).get)
         return self._texts[episode]
 
-    def _all(self, query: str) -> list[tuple[int, str]]:
-        return cast("list[tuple[int, str]]", self._con.execute(query).fetchall())
 
-
-def _has(mentions: Mentions, text: str) -> bool:
-    return next(mentions.said(text), None) is not None or next(mentions.named(text), None) is not None
+def _by_episode(statements: Iterable[Statement]) -> dict[int, list[Statement]]:
+    found: dict[int, list[Statement]] = {}
+    for said in statements:
+        found.setdefault(said.episode, []).append(said)
+    return found
 
 
 def _facts(con: apsw.Connection, where: str, given: tuple[int | str, ...], polarity: Polarity | None = None) -> list[Statement]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from lean_memory.domain import Span
+from lean_memory.store.lexical_text import is_unspaced, normalise
 
 _ALSO_WORDS = frozenset(
     [
@@ -63,45 +64,45 @@ _SHORT_CHARACTERS = 6
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-class Mentions:
-    """Looks for a set of sentences and names in texts."""
-
-    def __init__(self, *, sentences: Iterable[str] = (), names: Iterable[str] = ()) -> None:
-        self._sentences = _pattern({s.strip() for s in sentences if _is_telling(s)}, re.IGNORECASE)
-        chosen = {n.strip() for n in names if n.strip()}
-        self._cased = _pattern({form for n in chosen if _is_word(n) for form in (n, n.capitalize(), n.upper())} - _ALSO_WORDS, 0)
-        self._names = _pattern({n for n in chosen if not _is_word(n)}, re.IGNORECASE)
-
-    def said(self, text: str) -> Iterator[Span]:
-        """Where one of the sentences stands in a text."""
-        return _spans(self._sentences, text)
-
-    def named(self, text: str) -> Iterator[Span]:
-        """Where one of the names stands in a text."""
-        yield from _spans(self._cased, text)
-        yield from _spans(self._names, text)
+def sentence_pattern(sentence: str) -> re.Pattern[str] | None:
+    """Finds a sentence; `None` for one too short to tell that the same thing was said where its words stand."""
+    telling = len(sentence.split()) > _SHORT_WORDS or (
+        len(sentence.strip()) >= _SHORT_CHARACTERS and _UNSPACED.search(sentence) is not None
+    )
+    return _pattern({sentence}, re.IGNORECASE) if telling else None
 
 
-def _is_telling(sentence: str) -> bool:
-    """Whether finding the words elsewhere means that the same thing was said there."""
-    return len(sentence.split()) > _SHORT_WORDS or (len(sentence.strip()) >= _SHORT_CHARACTERS and _UNSPACED.search(sentence) is not None)
+def name_pattern(name: str) -> re.Pattern[str] | None:
+    """Finds a name; `None` if there is nothing to it."""
+    if name.strip().casefold() in _ALSO_WORDS:
+        return _pattern({name.capitalize(), name.upper()}, 0)
+    return _pattern({name}, re.IGNORECASE)
 
 
-def _is_word(name: str) -> bool:
-    return name.casefold() in _ALSO_WORDS
+def spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
+    """Where a text says it."""
+    for match in pattern.finditer(text):
+        yield Span(start=match.start(), end=match.end())
 
 
-def _spans(pattern: re.Pattern[str] | None, text: str) -> Iterator[Span]:
-    if pattern is not None:
-        for match in pattern.finditer(text):
-            yield Span(start=match.start(), end=match.end())
+def phrase_query(phrase: str) -> str:
+    """The FTS5 expression for every text that may say a phrase; a check of the text itself is still needed."""
+    words = normalise(phrase).replace('"', " ").rstrip()
+    while words and not words[-1].isalnum():
+        words = words[:-1]
+    if len(words) == 1 and is_unspaced(words):
+        return f'"{words}" *'
+    # A run in a script without spaces ends with its last character on its own; in a longer run that does not stand there.
+    if words[-3:-2] == words[-1:] and words[-2:-1] == " " and is_unspaced(words[-1]):
+        words = words[:-2]
+    return f'"{words}"'
 
 
 def _pattern(phrases: set[str], flags: int) -> re.Pattern[str] | None:
-    forms = {form for p in phrases for form in (unicodedata.normalize("NFC", p), unicodedata.normalize("NFD", p))}
+    forms = {form for p in phrases if p.strip() for form in (unicodedata.normalize("NFC", p), unicodedata.normalize("NFD", p))}
     if not forms:
         return None
-    return re.compile("|".join(_phrase(form) for form in sorted(forms, key=lambda f: (-len(f), f))), flags)
+    return re.compile("|".join(_phrase(form.strip()) for form in sorted(forms, key=lambda f: (-len(f), f))), flags)
 
 
 def _phrase(phrase: str) -> str:

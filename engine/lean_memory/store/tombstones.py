@@ -44,9 +44,8 @@ def _is_known(con: apsw.Connection, message: bytes) -> bool:
 
 
 def _bury(con: apsw.Connection, messages: set[bytes], moment: Instant) -> int:
-    before = con.total_changes()
-    con.executemany("INSERT OR IGNORE INTO tombstone (digest, forgotten_at) VALUES (?, ?)", [(_digest(con, m), moment) for m in messages])
-    return con.total_changes() - before
+    insert = "INSERT OR IGNORE INTO tombstone (digest, forgotten_at) VALUES (?, ?) RETURNING 1"
+    return sum(len(con.execute(insert, (_digest(con, message), moment)).fetchall()) for message in messages)
 
 
 def _sentence(sentence: str) -> bytes:
