@@ -14,7 +14,22 @@ _HANGUL = re.compile(r"[가-힣]")
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 _OTHER_SCRIPT = re.compile(r"[Ͱ-Ͽ\u0590-\u0DFF\u0E00-\u0EFF]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_ACCENTS = {"ñ": "es", "¿": "es", "¡": "es", "ß": "de", "ä": "de", "ö": "de", "ü": "de", "ã": "pt", "õ": "pt", "ê": "fr", "è": "fr", "œ": "fr", "ù": "fr"}
+_ACCENTED = re.compile(r"[à-öø-ÿœ]")
+_ACCENTS = {
+    "ñ": "es",
+    "¿": "es",
+    "¡": "es",
+    "ß": "de",
+    "ä": "de",
+    "ö": "de",
+    "ü": "de",
+    "ã": "pt",
+    "õ": "pt",
+    "ê": "fr",
+    "è": "fr",
+    "œ": "fr",
+    "ù": "fr",
+}
 
 
 def language(sentence: str, *, before: str = "en") -> str:
@@ -49,6 +64,8 @@ def _by_words(text: str, before: str) -> str:
         if scores:
             code = _ACCENTS[character]
             scores[code] = scores.get(code, 0.0) + 0.4
+    if "en" in scores and _ACCENTED.search(text):
+        scores["en"] -= 0.3
     if not scores:
         return before
     best = max(scores.values())
