@@ -12,8 +12,8 @@ from lean_memory.extraction.clauses import Clause
 from lean_memory.extraction.modality import Reading, read
 from lean_memory.extraction.names import snake_case
 from lean_memory.extraction.objects import accepts, clean, items
-from lean_memory.extraction.pattern import forms_of
 from lean_memory.extraction.pack import Emit, Pack, Rule
+from lean_memory.extraction.pattern import forms_of
 from lean_memory.extraction.rewriting import standalone
 from lean_memory.extraction.scene import Scene, Subject, resolve
 from lean_memory.extraction.sentences import Sentence
@@ -110,7 +110,7 @@ def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
         if not made and number == 0:
             return []
         drafts.extend(made)
-    _remember(subject, drafts, place.scene)
+    _remember(subject, drafts, place.scene, names="S" not in hit.match.re.groupindex)
     return [*tie_candidates(subject, place), *drafts]
 
 
@@ -291,8 +291,10 @@ def tie_candidates(subject: Subject, place: Place) -> list[Candidate]:
     return made
 
 
-def _remember(subject: Subject, drafts: Sequence[Candidate], scene: Scene) -> None:
-    scene.last = subject
+def _remember(subject: Subject, drafts: Sequence[Candidate], scene: Scene, *, names: bool) -> None:
+    """`names`: the clause has no subject slot, so that "my sister is called Ana" goes on about Ana."""
+    named = next((draft for draft in drafts[:1] if names and draft.object_type in {"person", "animal"} and draft.act is Act.ASSERT), None)
+    scene.last = Subject(name=named.object, kind=named.object_type or "person") if named else subject
     if subject.name not in (USER, scene.self_name):
         scene.note(subject.name, subject.kind)
     for draft in drafts:

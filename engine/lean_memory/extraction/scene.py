@@ -10,7 +10,38 @@ from lean_memory.domain import USER, Candidate
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.vocabulary import object_type
 
-_PARTICLES = frozenset("de del della du der den van von da do dos di la le el al bin ibn ben af of the and & y e zu zur".split())
+_PARTICLES = frozenset(
+    [
+        "de",
+        "del",
+        "della",
+        "du",
+        "der",
+        "den",
+        "van",
+        "von",
+        "da",
+        "do",
+        "dos",
+        "di",
+        "la",
+        "le",
+        "el",
+        "al",
+        "bin",
+        "ibn",
+        "ben",
+        "af",
+        "of",
+        "the",
+        "and",
+        "&",
+        "y",
+        "e",
+        "zu",
+        "zur",
+    ]
+)
 _ASIDE = re.compile(r"^(?P<head>[^,，]+?)\s*[,，]\s*(?P<aside>[^,，]{1,60}?)\s*[,，]$")
 
 
@@ -72,7 +103,11 @@ def is_name(text: str, pack: Pack) -> bool:
     if not words or len(words) > 6 or text.casefold() in banned or words[0].casefold() in banned or not any(c.isalpha() for c in text):
         return False
     pronouns = pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset())
-    if (any(word.casefold() in pronouns for word in words) and not pack.has_cue("numbered_name", text)) or words[-1].casefold() in _PARTICLES - {"al", "e", "y"}:
+    if (any(word.casefold() in pronouns for word in words) and not pack.has_cue("numbered_name", text)) or words[-1] in _PARTICLES - {
+        "al",
+        "e",
+        "y",
+    }:
         return False
     if not pack.cased:
         return len(text) <= 24 and not any(character in text for character in "，。、；：") and not pack.has_cue("not_name", text)

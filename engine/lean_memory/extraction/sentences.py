@@ -18,10 +18,56 @@ _ABBREVIATION = re.compile(
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}$")
 _AFTER_ORDINAL = re.compile(r"\s+(?:Jan|Feb|Mär|Mar|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|FC\b|SC\b|SV\b|[a-zäöü])")
-_BREAK = re.compile(r"(?P<stop>(?:[.!?…]+[\"'”’»)\]]*)(?=\s|$)|[。！？!?][」』”’）]*(?=.)|[。！？]|\n+|\s+[•·▪]\s+|[\U0001F300-\U0001FAFF☀-➿]+[️]?\s+(?=\S))", re.DOTALL)
+_BREAK = re.compile(
+    r"(?P<stop>(?:[.!?…]+[\"'”’»)\]]*)(?=\s|$)|[。！？!?][」』”’）]*(?=.)|[。！？]|\n+|\s+[•·▪]\s+|[\U0001F300-\U0001FAFF☀-➿]+[️]?\s+(?=\S))",
+    re.DOTALL,
+)
 _BULLET = re.compile(r"^\s*(?:[-*•·▪–—]|\d{1,3}[.)]|\(\d{1,3}\)|#{1,6}|\[[ xX]\]|[-*]\s\[[ xX]\])\s+")
 _HEADING = re.compile(r"^\s*#{1,6}\s")
 _SPEAKER = re.compile(r"^\s*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})\s?[:：]\s+(?=\S)")
+_LABELS = frozenset(
+    [
+        "correction",
+        "korrektur",
+        "corrección",
+        "correção",
+        "поправка",
+        "note",
+        "nota",
+        "notiz",
+        "hinweis",
+        "update",
+        "info",
+        "wichtig",
+        "achtung",
+        "important",
+        "importante",
+        "atención",
+        "atenção",
+        "attention",
+        "важно",
+        "внимание",
+        "заметка",
+        "примечание",
+        "reminder",
+        "erinnerung",
+        "recordatorio",
+        "rappel",
+        "lembrete",
+        "напоминание",
+        "summary",
+        "zusammenfassung",
+        "resumen",
+        "résumé",
+        "resumo",
+        "итог",
+        "fyi",
+        "ps",
+        "edit",
+        "todo",
+        "erratum",
+    ]
+)
 _PAIRS = {"“": "”", "«": "»", "「": "」", "『": "』", "‘": "’", "„": "“"}
 _PIECE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
 
@@ -185,4 +231,6 @@ def _is_inside(spans: tuple[tuple[int, int], ...], position: int) -> bool:
 
 def _is_name(text: str) -> bool:
     words = text.split()
+    if text.casefold() in _LABELS:
+        return False
     return all(word[:1].isupper() or not word[:1].islower() for word in words) and len(words) <= 2
