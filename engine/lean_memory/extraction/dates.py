@@ -60,6 +60,8 @@ class Found:
     since: bool = False
     text: str = ""
     doubt: str | None = None
+    closes: Instant | None = None
+    """When the day, month or year that was named is over."""
 
 
 def find_dates(text: str, pack: Pack, anchor: Anchor) -> tuple[Found, ...]:
@@ -161,8 +163,8 @@ def _found(text: str, hit: _Hit, follower: _Hit | None) -> Found:
         return Found(start=hit.start, end=follower.end, begins=hit.moment.start, ends=follower.moment.end, text=words, doubt=doubt)
     if hit.role == "until":
         return Found(start=hit.start, end=hit.end, begins=None, ends=hit.moment.end, text=words, doubt=doubt)
-    since = hit.role in {"since", "from"}
-    return Found(start=hit.start, end=hit.end, begins=hit.moment.start, ends=None, since=since, text=words, doubt=doubt)
+    since, closes = hit.role in {"since", "from"}, hit.moment.end
+    return Found(start=hit.start, end=hit.end, begins=hit.moment.start, ends=None, since=since, text=words, doubt=doubt, closes=closes)
 
 
 def _moment(match: re.Match[str], kind: str, forms: _Forms, anchor: Anchor) -> Moment | None:

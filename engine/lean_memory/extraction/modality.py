@@ -74,6 +74,8 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
     if rule.timeless:
         effects.discard("past")
     effects |= {effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.whole)}
+    if pack.tenseless and not (rule.event or rule.timeless or rule.dates) and is_bygone(clause, t_ref):
+        effects.add("past")
     negative = "negative" in effects and "ended" not in effects
     return Reading(
         act=Act.RETRACT if "ended" in effects else Act.ASSERT,
@@ -81,6 +83,11 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
         modality=_modality(forms, effects, rule, clause, t_ref),
         additive=clause.additive or "additive" in effects,
     )
+
+
+def is_bygone(clause: Clause, t_ref: Instant) -> bool:
+    """Whether a time that is over is named for what goes on: "in 2018 I work at Acme", in a language whose verbs have no past."""
+    return any(date.closes is not None and date.closes <= t_ref and not date.since for date in clause.dates)
 
 
 def _modality(forms: frozenset[str], effects: set[str], rule: Rule, clause: Clause, t_ref: Instant) -> Modality:

@@ -3,6 +3,7 @@
 A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The sections of a pack:
 
     code, spaces, cased, first    language code; words are parted by blanks; names begin with a capital; how the speaker is written ("I")
+    tenseless       verbs have no past: a time that is over makes what goes on past
     variants        groups of characters that stand for each other ("们們 说說説"), see `variants.py`
     [roles]         how somebody without a name is called: `own = "我{role}"` the speaker's, `of = "{owner}的{role}"` somebody's
     [words]         named word lists. The engine itself reads `first`, `my`, `third`, `their`, `not_subject`, `not_value`, `and`, `article`, `abbreviations`
@@ -115,6 +116,7 @@ class Pack:
     spaces: bool
     cased: bool
     first: str
+    tenseless: bool
     roles: tuple[str, str]
     """Templates for the speaker's relative and somebody's."""
     words: Mapping[str, tuple[str, ...]]
@@ -193,6 +195,7 @@ class _Loader:
             spaces=self._spaces,
             cased=bool(self._data.get("cased", True)),
             first=str(self._data.get("first", "I")),
+            tenseless=bool(self._data.get("tenseless", False)),
             roles=(str(self._table("roles").get("own", "user's {role}")), str(self._table("roles").get("of", "{owner}'s {role}"))),
             words=self._words,
             word_sets={name: frozenset(word.casefold() for word in words) for name, words in self._words.items()},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lean_memory.domain import STATES, Act, Candidate, Modality, Polarity
 from lean_memory.extraction import vocabulary
-from lean_memory.extraction.clauses import Clause
+from lean_memory.extraction.clauses import Clause, closed
+from lean_memory.extraction.modality import is_bygone
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.rewriting import standalone
 from lean_memory.extraction.rules import Place
@@ -27,7 +28,7 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
         subject=subject.name,
         subject_type=subject.kind,
         predicate=STATES,
-        object=clause.full[:_LONGEST_OBJECT],
+        object=closed(clause.full, pack)[:_LONGEST_OBJECT],
         fact_text=told,
         span=place.sentence.span if clause.is_alone else clause.span,
         act=Act.ASSERT,
@@ -60,7 +61,13 @@ def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
 def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, reported: bool) -> bool:
     text = clause.full
     enough = len(text.split()) >= 3 if pack.spaces else len(text) >= 5
-    if not enough or (pack.has_cue("opinion", text) and not reported) or pack.has_cue("transient", text) or pack.has_cue("chatter", text) or pack.has_cue("second", text):
+    if (
+        not enough
+        or (pack.has_cue("opinion", text) and not reported)
+        or pack.has_cue("transient", text)
+        or pack.has_cue("chatter", text)
+        or pack.has_cue("second", text)
+    ):
         return False
     if not (pack.verb_like.search(text) or pack.has_cue("durable", text) or pack.has_cue("past_like", text)):
         return False
@@ -75,8 +82,12 @@ def _modality(clause: Clause, pack: Pack, place: Place) -> Modality:
     if pack.has_cue("hypothetical_clause", clause.full):
         return Modality.HYPOTHETICAL
     mine = pack.has_cue("mine", clause.full) is not None
-    if pack.has_cue("planned", clause.full) or (mine and any(date.begins is not None and date.begins > place.t_ref for date in clause.dates)):
+    if pack.has_cue("planned", clause.full) or (
+        mine and any(date.begins is not None and date.begins > place.t_ref for date in clause.dates)
+    ):
         return Modality.PLANNED
     if any(date.ends is not None and date.ends <= place.t_ref for date in clause.dates):
+        return Modality.PAST
+    if pack.tenseless and is_bygone(clause, place.t_ref):
         return Modality.PAST
     return Modality.PAST if pack.has_cue("past", clause.full) or pack.has_cue("past_like", clause.full) else Modality.ASSERTED

@@ -14,7 +14,7 @@ _WORD_TABLES = frozenset({"words", "kin", "kin_former", "verbs", "aux", "attribu
 _WORD_LISTS = frozenset({"words", "endings", "except"})
 _PATTERN_TABLES = frozenset({"cues", "contractions", "person", "clauses", "cut", "before", "after"})
 _PATTERN_KEYS = frozenset({"p", "pattern", "patterns", "range", "head_before"})
-_MOST_SPELLINGS = 16
+_MOST_SPELLINGS = 4
 
 
 def spelled_out(data: Mapping[str, object]) -> Mapping[str, object]:
