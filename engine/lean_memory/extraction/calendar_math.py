@@ -80,7 +80,7 @@ def last_year_of(year: int, month: int, day: int | None) -> date | None:
 def numeric(text: str, order: str) -> tuple[date, str | None] | None:
     """Reads 2025-03-04 or 03/04/2025; where both orders are possible, the given one, with the doubt in words."""
     numbers = [int(part) for part in re.split(r"\D", text)]
-    if len(text.split("-")[0].split("/")[0].split(".")[0]) == 4:
+    if len(text.split("-", maxsplit=1)[0].split("/", maxsplit=1)[0].split(".", maxsplit=1)[0]) == 4:
         found = last_year_of(numbers[0], numbers[1], numbers[2])
         return (found, None) if found else None
     first, second, year = numbers

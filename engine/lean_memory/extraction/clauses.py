@@ -58,6 +58,13 @@ def opened(text: str, pack: Pack) -> str:
     return text
 
 
+def closed(text: str, pack: Pack) -> str:
+    """An opened text as it is written: "je habite" is "j'habite"."""
+    for pattern, replacement in pack.closings:
+        text = pattern.sub(replacement, text)
+    return text
+
+
 def _pieces(sentence: str, pack: Pack) -> Iterator[tuple[int, int, bool]]:
     start, relative = 0, False
     for joint in pack.joints.finditer(sentence):

@@ -213,16 +213,13 @@ def _calendar_date(parts: Mapping[str, str], forms: _Forms, anchor: Anchor) -> M
         return Moment.of(date(year, 1, 1), "year", tz) if year else None
     if not 1 <= month <= 12:
         return None
-    if year is None:
-        start = nearest(month, day, anchor.today, ahead=anchor.ahead)
-    else:
-        start = last_year_of(year, month, day)
+    start = nearest(month, day, anchor.today, ahead=anchor.ahead) if year is None else last_year_of(year, month, day)
     return Moment.of(start, "day" if day else "month", tz) if start else None
 
 
 @lru_cache(maxsize=512)
 def _parsed(words: str, code: str, today: date, tz: str) -> date | None:
-    import dateparser  # imported on first use: it takes longer to load than most programs run
+    import dateparser  # noqa: PLC0415 - takes longer to load than most commands run, and few texts need it
 
     base = datetime(today.year, today.month, today.day)
     read = dateparser.parse(words, languages=[code], settings={"RELATIVE_BASE": base, "PREFER_DATES_FROM": "past", "TIMEZONE": tz})
@@ -307,7 +304,10 @@ def _frames(table: object, template: str, *, spaces: bool) -> Mapping[str, re.Pa
         return {}
     rows = cast("Mapping[str, object]", table)
     edge = r"(?<!\w)" if spaces else ""
-    return {name: re.compile(edge + template.replace("{}", "|".join(_list(words)).replace(" ", r"\s+")), re.IGNORECASE) for name, words in rows.items()}
+    return {
+        name: re.compile(edge + template.replace("{}", "|".join(_list(words)).replace(" ", r"\s+")), re.IGNORECASE)
+        for name, words in rows.items()
+    }
 
 
 def _list(value: object) -> list[str]:

@@ -11,7 +11,9 @@ from lean_memory.extraction.clauses import Clause
 from lean_memory.extraction.pack import Pack, Rule
 from lean_memory.extraction.pattern import forms_of
 
-_QUOTE = re.compile(r"[\"“«„「『](?P<said>[^\"”»“」』]{2,300})[\"”»“」』]|(?<![\w’'])['‘](?P<single>[^'‘’\n]{2,200}(?:['’](?=\w)[^'‘’\n]{0,200}){0,4})['’](?!\w)")
+_QUOTE = re.compile(
+    r"[\"“«„「『](?P<said>[^\"”»“」』]{2,300})[\"”»“」』]|(?<![\w’'])['‘](?P<single>[^'‘’\n]{2,200}(?:['’](?=\w)[^'‘’\n]{0,200}){0,4})['’](?!\w)"
+)
 
 
 class Mood(Enum):
@@ -73,7 +75,9 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
     effects = pack.effects(run) if run else set[str]()
     if rule.timeless:
         effects.discard("past")
-    effects |= {effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.whole)}
+    effects |= {
+        effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.whole)
+    }
     if pack.tenseless and not (rule.event or rule.timeless or rule.dates) and is_bygone(clause, t_ref):
         effects.add("past")
     negative = "negative" in effects and "ended" not in effects

@@ -26,7 +26,9 @@ def clean(text: str, pack: Pack, kind: str = "any") -> str:
         before = value
         if article and (found := article.match(value)) and found.end() < len(value):
             value = value[found.end() :]
-        if tail and (found := next((f for f in tail.finditer(value, max(0, len(value) - 40)) if f.end() == len(value) and f.start()), None)):
+        if tail and (
+            found := next((f for f in tail.finditer(value, max(0, len(value) - 40)) if f.end() == len(value) and f.start()), None)
+        ):
             value = value[: found.start()]
         value = _trim(value)
     return value[:_LONGEST]
@@ -75,7 +77,7 @@ def _is_number(value: str, pack: Pack) -> bool:
 
 def _is_label(value: str, pack: Pack) -> bool:
     banned = pack.word_sets.get("not_subject", frozenset())
-    return len(value.split()) <= 4 and len(value) <= 40 and value.split()[0].casefold() not in banned
+    return len(value.split()) <= 4 and len(value) <= 40 and value.split(maxsplit=1)[0].casefold() not in banned
 
 
 _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {

@@ -12,6 +12,7 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
     [aux]           words between subject and verb, by effect: neutral, perfect, past, planned, hypothetical, negative, ended, additive
     [cues]          regular expressions over a clause or sentence, by effect (see `Cues`)
     [contractions]  regular expression -> replacement, in order, before anything else ("i'm" -> "I am")
+    [closings]      regular expression -> replacement for what is written out of opened clauses ("je habite" -> "j'habite")
     [person]        first-person words -> third person with `{}` for the name, for "Caroline: I ..."
     [clauses]       `joints` between clauses and `starts` that a new clause begins with
     [cut]           where an object ends, per slot class (`any` for all): regular expressions
@@ -129,6 +130,7 @@ class Pack:
     aux_any: re.Pattern[str]
     cues: Mapping[str, re.Pattern[str]]
     contractions: tuple[tuple[re.Pattern[str], str], ...]
+    closings: tuple[tuple[re.Pattern[str], str], ...]
     contracted: re.Pattern[str]
     """Whether any contraction occurs."""
     person: tuple[tuple[re.Pattern[str], str], ...]
@@ -206,6 +208,7 @@ class _Loader:
             aux_any=self._any_of(self._grammar.auxiliaries),
             cues={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cues").items()},
             contractions=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("contractions").items()),
+            closings=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("closings").items()),
             contracted=_joined(tuple(self._table("contractions")), str),
             person=tuple((re.compile(self._expand(key), re.IGNORECASE), str(value)) for key, value in self._table("person").items()),
             joints=self._joints(_strings(clauses.get("joints", ()), split=False), _strings(clauses.get("starts", ()), split=False)),

@@ -19,7 +19,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-_TOKEN = re.compile(r"\{(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<kind>@?[\w-]+))?\}|(?<!\?P)<(?P<verb>[a-z][\w-]*)>|%(?P<list>[\w-]+)%|(?P<blank> +)|(?<!\\)\((?!\?)")
+_TOKEN = re.compile(
+    r"\{(?P<slot>[A-Z][A-Z0-9]*)(?::(?P<kind>@?[\w-]+))?\}|(?<!\?P)<(?P<verb>[a-z][\w-]*)>|%(?P<list>[\w-]+)%|(?P<blank> +)|(?<!\\)\((?!\?)"
+)
 _FREE = r".{1,200}?"
 _SUBJECT = r"[^;:?!\n]{1,70}?"
 

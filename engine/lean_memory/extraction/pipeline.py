@@ -22,7 +22,13 @@ from lean_memory.extraction.statements import statement
 
 __all__ = ["Extraction", "Recent", "extract", "passages"]
 
-_TRUST = {Source.USER: Trust.USER, Source.TOOL: Trust.TOOL, Source.ASSISTANT: Trust.INFERRED, Source.DOC: Trust.IMPORTED, Source.IMPORT: Trust.IMPORTED}
+_TRUST = {
+    Source.USER: Trust.USER,
+    Source.TOOL: Trust.TOOL,
+    Source.ASSISTANT: Trust.INFERRED,
+    Source.DOC: Trust.IMPORTED,
+    Source.IMPORT: Trust.IMPORTED,
+}
 _DEFAULT_LANGUAGE = "en"
 
 
@@ -149,5 +155,3 @@ def _distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
         key = (candidate.subject, candidate.predicate, candidate.object.casefold(), candidate.act, candidate.polarity, candidate.modality)
         kept.setdefault(key, candidate)
     return tuple(kept.values())
-
-

@@ -11,7 +11,9 @@ _LOG = re.compile(
     r"^\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[\].,]|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b[\]: ]"
     r"|\w{3} +\d{1,2} \d\d:\d\d:\d\d )"
 )
-_TEST = re.compile(r"^\s*(?:(?:FAILED|PASSED|ERROR|SKIPPED)\s+\S+|E {2,}|>{1,3} |={4,}|-{4,}|\+{3} |@@ |diff --git|index [0-9a-f]{6,}|\$ \S|at \S+\(\S+\)$|npm ERR!)")
+_TEST = re.compile(
+    r"^\s*(?:(?:FAILED|PASSED|ERROR|SKIPPED)\s+\S+|E {2,}|>{1,3} |={4,}|-{4,}|\+{3} |@@ |diff --git|index [0-9a-f]{6,}|\$ \S|at \S+\(\S+\)$|npm ERR!)"
+)
 _DIFF = re.compile(r"^[+-](?![\s-]|\d)\S*[({=;\[]|^[+-]{3} [ab]/")
 _CODE = re.compile(
     r"^\s*(?:def \w+\(|class \w+[(:]|import [\w.]+\s*$|from [\w.]+ import |return\b.*[;)\]]?$|(?:const|let|var|function|public|private|static|fn|func|pub) \w+.*[{=;(]"
@@ -46,4 +48,6 @@ def _blank(found: re.Match[str]) -> str:
 
 def _is_noise(line: str) -> bool:
     head = line[:400]
-    return bool(_LOG.match(head) or _TEST.match(head) or _DIFF.match(head) or _CODE.match(head) or _JSON_LINE.match(head) or _QUOTED.match(head))
+    return bool(
+        _LOG.match(head) or _TEST.match(head) or _DIFF.match(head) or _CODE.match(head) or _JSON_LINE.match(head) or _QUOTED.match(head)
+    )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from lean_memory.domain import USER
-from lean_memory.extraction.clauses import Clause
+from lean_memory.extraction.clauses import Clause, closed
 from lean_memory.extraction.pack import Pack, load
 from lean_memory.extraction.scene import Scene, Subject
 from lean_memory.extraction.sentences import Sentence
@@ -58,7 +58,7 @@ def _swapped(text: str, said: str, name: str, pack: Pack) -> str:
 
 
 def _finished(text: str, pack: Pack) -> str:
-    text = text.strip()
+    text = closed(text.strip(), pack)
     stop = "." if pack.spaces else "。"
     text = text if text[-1:] in ".!?。！？…" else text + stop
     return text[:1].upper() + text[1:]

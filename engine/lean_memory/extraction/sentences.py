@@ -19,7 +19,8 @@ _ABBREVIATION = re.compile(
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}$")
 _AFTER_ORDINAL = re.compile(r"\s+(?:Jan|Feb|Mär|Mar|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|FC\b|SC\b|SV\b|[a-zäöü])")
 _BREAK = re.compile(
-    r"(?P<stop>(?:[.!?…]+[\"'”’»)\]]*)(?=\s|$)|[。！？!?][」』”’）]*(?=.)|[。！？]|\n+|\s+[•·▪]\s+|[\U0001F300-\U0001FAFF☀-➿]+[️]?\s+(?=\S))",
+    r"(?P<stop>(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|[。！？!?][」』”’）]*+(?=.)|[。！？]|(?<=\s)[•·▪]\s"
+    r"|(?<![\U0001F300-\U0001FAFF☀-➿])[\U0001F300-\U0001FAFF☀-➿]++[️]?\s(?=\s{0,3}\S))",
     re.DOTALL,
 )
 _BULLET = re.compile(r"^\s*(?:[-*•·▪–—]|\d{1,3}[.)]|\(\d{1,3}\)|#{1,6}|\[[ xX]\]|[-*]\s\[[ xX]\])\s+")
@@ -127,7 +128,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        if end > start:
+        if end > start and not text[start:end].isspace():
             yield start, end
         start = end + 1
 
