@@ -14,6 +14,7 @@ from lean_memory.domain import (
     Modality,
     Polarity,
     Span,
+    Trust,
 )
 
 
@@ -36,6 +37,7 @@ class WindowFact:
     object_key: str
     polarity: Polarity
     modality: Modality
+    trust: Trust
     additive: bool
     asserted_at: Instant
     asserted_until: Instant | None
@@ -59,6 +61,7 @@ class WindowEvidence:
     object_key: str
     polarity: Polarity
     modality: Modality
+    trust: Trust
     additive: bool
     valid_at: Instant
     valid_to: Instant | None

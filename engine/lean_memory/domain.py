@@ -105,6 +105,14 @@ class Trust(StrEnum):
     IMPORTED = "imported"
 
 
+def outranks(one: Trust, other: Trust) -> bool:
+    """Whether `one` is more trusted than `other`."""
+    return _TRUST_ORDER.index(one) < _TRUST_ORDER.index(other)
+
+
+_TRUST_ORDER = tuple(Trust)
+
+
 class Act(StrEnum):
     """What a candidate does to its slot."""
 

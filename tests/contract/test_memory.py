@@ -97,3 +97,28 @@ def test_adding_many_reports_progress_and_keeps_order(memory: Memory) -> None:
     results = memory.add_many("ana", texts, progress=seen.append)
     assert (len(results), seen) == (130, [64, 128, 130])
     assert [f.object for f in memory.facts("ana", predicate="desk_number")] == ["129"]
+
+
+def test_an_assistant_cannot_retire_what_the_person_said(memory: Memory) -> None:
+    memory.add("ana", "The staging port is 8081.", t_ref=day(1))
+    memory.add("ana", "The staging port is 9000.", t_ref=day(2), source="assistant")
+    held = {f.object: f.trust for f in memory.facts("ana", predicate="staging_port")}
+    assert held == {"8081": "user", "9000": "inferred"}
+    memory.add("ana", "The staging port is 8082.", t_ref=day(3))
+    assert [f.object for f in memory.facts("ana", predicate="staging_port")] == ["8082"]
+    assert memory.check("ana") == []
+
+
+def test_another_spelling_retracts_by_meaning(root: Path) -> None:
+    with Memory(root=root) as memory:
+        memory.add("ana", "I'm allergic to strawberries.", t_ref=day(1))
+        memory.add("ana", "I'm allergic to shellfish.", t_ref=day(1))
+        memory.add("ana", "I am no longer allergic to strawberry.", t_ref=day(2))
+        assert [f.object for f in memory.facts("ana", predicate="allergic_to")] == ["shellfish"]
+
+
+def test_loving_and_hating_the_same_thing_are_not_both_true(memory: Memory) -> None:
+    memory.add("ana", "I love cilantro.", t_ref=day(1))
+    memory.add("ana", "I hate cilantro.", t_ref=day(2))
+    assert [(f.predicate, f.object) for f in memory.facts("ana")] == [("dislikes", "cilantro")]
+    assert [(f.predicate, f.object) for f in memory.facts("ana", as_of=day(1, year=2025))] == [("likes", "cilantro")]

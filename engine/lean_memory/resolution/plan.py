@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from lean_memory.changes import ChangeSet, FactChange, FactRef, NewEvidence, NewFact, Relink, Window, WindowEvidence, WindowFact
-from lean_memory.domain import Act, Candidate, EndReason, Instant, value_key
+from lean_memory.domain import Act, Candidate, EndReason, Instant, Trust, value_key
 from lean_memory.resolution.timeline import Event, Interval, Order, Value, fold, names
 
 
@@ -137,26 +137,34 @@ def _fact_events(fact: WindowFact, origins: dict[Order, _Origin]) -> list[Event]
     order = (fact.recorded_at, _rank(Act.ASSERT), fact.position, 2 * fact.row)
     origins[order] = fact
     value = Value(key=fact.object_key, polarity=fact.polarity, modality=fact.modality)
-    said = Event(at=fact.asserted_at, order=order, act=Act.ASSERT, value=value, until=fact.asserted_until, additive=fact.additive)
+    said = Event(
+        at=fact.asserted_at, order=order, act=Act.ASSERT, value=value, until=fact.asserted_until, additive=fact.additive, trust=fact.trust
+    )
     if fact.end_reason is not EndReason.FORGOTTEN or fact.valid_to is None:
         return [said]
     # What ended it was erased; the end itself stands.
     return [
         said,
-        Event(at=fact.valid_to, order=(fact.recorded_at, _rank(Act.RETRACT), fact.position, 2 * fact.row), act=Act.RETRACT, value=value),
+        Event(
+            at=fact.valid_to,
+            order=(fact.recorded_at, _rank(Act.RETRACT), fact.position, 2 * fact.row),
+            act=Act.RETRACT,
+            value=value,
+            trust=Trust.USER,
+        ),
     ]
 
 
 def _evidence_event(said: WindowEvidence, order: Order) -> Event:
     value = Value(key=said.object_key, polarity=said.polarity, modality=said.modality)
-    return Event(at=said.valid_at, order=order, act=said.act, value=value, until=said.valid_to, additive=said.additive)
+    return Event(at=said.valid_at, order=order, act=said.act, value=value, until=said.valid_to, additive=said.additive, trust=said.trust)
 
 
 def _statement_event(said: Statement, order: Order) -> Event:
     c = said.candidate
     act = Act.RETRACT if c.act is Act.RETRACT else Act.ASSERT
     value = Value(key=said.object_key, polarity=c.polarity, modality=c.modality)
-    return Event(at=said.valid_at, order=order, act=act, value=value, until=_until(said), additive=c.additive)
+    return Event(at=said.valid_at, order=order, act=act, value=value, until=_until(said), additive=c.additive, trust=c.trust)
 
 
 def _until(said: Statement) -> Instant | None:
@@ -193,6 +201,7 @@ class _Diff:
             evidence=tuple(self.evidence),
             relinks=tuple(self.relinks),
             existing=tuple(dict.fromkeys(self.existing)),
+            revived=tuple(dict.fromkeys(self.existing)),
         )
 
     def _holder(self, interval: Interval) -> tuple[FactRef, _Origin]:
@@ -315,6 +324,7 @@ def _confirmed(said: WindowEvidence, window: Window) -> Candidate:
         cardinality=window.slot.cardinality,
         valid_at=said.valid_at,
         valid_to=said.valid_to,
+        trust=said.trust,
         rule="confirmation",
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lean_memory.domain import Act, Cardinality, EndReason, Instant, Modality, Polarity
+from lean_memory.domain import Act, Cardinality, EndReason, Instant, Modality, Polarity, Trust, outranks
 
 Order = tuple[int, int, int, int]
 """Breaks ties between events at one moment; greater means said later."""
@@ -35,6 +35,7 @@ class Event:
     """For a retraction, an empty key names every value of the slot."""
     until: Instant | None = None
     additive: bool = False
+    trust: Trust = Trust.USER
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,6 +48,14 @@ class Interval:
     reason: EndReason | None = None
     closer: Event | None = None
     members: list[Event] = field(default_factory=list[Event])
+
+    @property
+    def trust(self) -> Trust:
+        """That of the most trusted of its assertions."""
+        return min((m.trust for m in self.members), key=_RANK.index)
+
+
+_RANK = tuple(Trust)
 
 
 def fold(events: Iterable[Event], cardinality: Cardinality) -> list[Interval]:
@@ -104,8 +113,11 @@ class _OpenSlot:
         return sorted([*self._closed, *self._open.values()], key=lambda i: (i.start, i.members[0].order))
 
     def _displaces(self, event: Event, interval: Interval) -> bool:
-        """Only an asserted present retires: another value of a functional slot, the denial of this one, the plan it fulfils."""
-        if event.value.modality is not Modality.ASSERTED:
+        """Only an asserted present retires: another value of a functional slot, the denial of this one, the plan it fulfils.
+
+        What is more trusted stays: the newcomer then holds beside it, and the person decides.
+        """
+        if event.value.modality is not Modality.ASSERTED or outranks(interval.trust, event.trust):
             return False
         same_key = interval.value.key == event.value.key
         if interval.value.modality is Modality.PLANNED:
@@ -123,5 +135,7 @@ class _OpenSlot:
 
 def _retractable(interval: Interval, event: Event) -> bool:
     """A retraction ends what it speaks of; one that is certain ("no longer") also ends the plan of the same thing."""
+    if outranks(interval.trust, event.trust):
+        return False
     mine, theirs = event.value.modality, interval.value.modality
     return mine is theirs or (mine is Modality.ASSERTED and theirs is Modality.PLANNED)

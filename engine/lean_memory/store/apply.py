@@ -42,9 +42,9 @@ _CHANGE_FACT = """
     WHERE id = :row
 """
 _INSERT_EVIDENCE = """
-    INSERT INTO evidence (subject_id, predicate, object, object_key, act, polarity, modality, additive, valid_at, valid_to, recorded_at,
+    INSERT INTO evidence (subject_id, predicate, object, object_key, act, polarity, modality, trust, additive, valid_at, valid_to, recorded_at,
                           fact_id, fact_text, episode_id, span_start, span_end)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -242,6 +242,7 @@ class _Writer:
                 said.act.value,
                 c.polarity.value,
                 c.modality.value,
+                c.trust.value,
                 c.additive,
                 said.valid_at,
                 said.valid_to,
@@ -262,6 +263,8 @@ class _Writer:
 
     def _revive(self, row: int) -> None:
         """What is said again comes back from the cold."""
+        if self.con.execute("SELECT tier FROM fact WHERE id = ?", (row,)).get == Tier.HOT.value:
+            return
         keep_version(self.con, row, self.now)
         self.con.execute("UPDATE fact SET tier = ?, version_at = ? WHERE id = ?", (Tier.HOT.value, self.now, row))
         refresh_fact_row(self.con, row)

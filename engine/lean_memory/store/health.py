@@ -43,7 +43,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         "Facts of one-valued slots whose intervals overlap",
         """
         SELECT uid FROM (
-            SELECT uid, valid_at, valid_to, lead(valid_at) OVER (PARTITION BY subject_id, predicate ORDER BY valid_at, recorded_at, id) AS next
+            SELECT uid, valid_at, valid_to, lead(valid_at) OVER (PARTITION BY subject_id, predicate, trust ORDER BY valid_at, recorded_at, id) AS next
             FROM fact
             WHERE functional = 1 AND additive = 0 AND struck = 0 AND modality = 'asserted' AND polarity = '+' AND record_kind = 'fact'
                   AND (valid_to IS NULL OR valid_to > valid_at)

@@ -10,23 +10,23 @@ from typing import cast
 import apsw
 
 from lean_memory.changes import Slot, Window, WindowEvidence, WindowFact
-from lean_memory.domain import Act, EndReason, EpisodeId, Instant, Modality, Polarity, Span
+from lean_memory.domain import Act, EndReason, EpisodeId, Instant, Modality, Polarity, Span, Trust
 from lean_memory.store.entities import same_entities
 
 _FactRow = tuple[
-    int, str, str, str, str, int, int, int | None, int, int, int | None, int, int | None, str | None, int,
+    int, str, str, str, str, str, int, int, int | None, int, int, int | None, int, int | None, str | None, int,
 ]  # fmt: skip
 _FACT = """
-    SELECT f.id, f.object, f.object_key, f.polarity, f.modality, f.additive, f.asserted_at, f.asserted_until, f.recorded_at,
+    SELECT f.id, f.object, f.object_key, f.polarity, f.modality, f.trust, f.additive, f.asserted_at, f.asserted_until, f.recorded_at,
            f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.end_reason, f.span_start
     FROM fact f
     WHERE f.subject_id = :subject AND f.predicate = :predicate AND f.struck = 0 AND f.record_kind = 'fact'
 """
 _AMONG_VALUES = "AND f.object_key IN (SELECT value FROM json_each(:keys))"
 
-_EvidenceRow = tuple[int, str, str, str, str, str, int, int, int | None, int, int | None, str, str, int, int]
+_EvidenceRow = tuple[int, str, str, str, str, str, str, int, int, int | None, int, int | None, str, str, int, int]
 _EVIDENCE = """
-    SELECT c.id, c.act, c.object, c.object_key, c.polarity, c.modality, c.additive, c.valid_at, c.valid_to, c.recorded_at, c.fact_id,
+    SELECT c.id, c.act, c.object, c.object_key, c.polarity, c.modality, c.trust, c.additive, c.valid_at, c.valid_to, c.recorded_at, c.fact_id,
            c.fact_text, e.uid, c.span_start, c.span_end
     FROM evidence c JOIN episode e ON e.id = c.episode_id
     WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :start AND c.act = '{act}'
@@ -135,16 +135,17 @@ def _facts(rows: apsw.Cursor) -> list[WindowFact]:
             object_key=r[2],
             polarity=Polarity(r[3]),
             modality=Modality(r[4]),
-            additive=bool(r[5]),
-            asserted_at=Instant(r[6]),
-            asserted_until=None if r[7] is None else Instant(r[7]),
-            recorded_at=Instant(r[8]),
-            valid_at=Instant(r[9]),
-            valid_to=None if r[10] is None else Instant(r[10]),
-            is_latest=bool(r[11]),
-            superseded_by=r[12],
-            end_reason=None if r[13] is None else EndReason(r[13]),
-            position=r[14],
+            trust=Trust(r[5]),
+            additive=bool(r[6]),
+            asserted_at=Instant(r[7]),
+            asserted_until=None if r[8] is None else Instant(r[8]),
+            recorded_at=Instant(r[9]),
+            valid_at=Instant(r[10]),
+            valid_to=None if r[11] is None else Instant(r[11]),
+            is_latest=bool(r[12]),
+            superseded_by=r[13],
+            end_reason=None if r[14] is None else EndReason(r[14]),
+            position=r[15],
         )
         for r in cast("list[_FactRow]", rows.fetchall())
     ]
@@ -159,14 +160,15 @@ def _evidence(rows: apsw.Cursor) -> list[WindowEvidence]:
             object_key=r[3],
             polarity=Polarity(r[4]),
             modality=Modality(r[5]),
-            additive=bool(r[6]),
-            valid_at=Instant(r[7]),
-            valid_to=None if r[8] is None else Instant(r[8]),
-            recorded_at=Instant(r[9]),
-            fact_row=r[10],
-            fact_text=r[11],
-            episode_id=EpisodeId(r[12]),
-            span=Span(start=r[13], end=r[14]),
+            trust=Trust(r[6]),
+            additive=bool(r[7]),
+            valid_at=Instant(r[8]),
+            valid_to=None if r[9] is None else Instant(r[9]),
+            recorded_at=Instant(r[10]),
+            fact_row=r[11],
+            fact_text=r[12],
+            episode_id=EpisodeId(r[13]),
+            span=Span(start=r[14], end=r[15]),
         )
         for r in cast("list[_EvidenceRow]", rows.fetchall())
     ]
