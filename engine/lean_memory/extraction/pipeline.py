@@ -78,7 +78,8 @@ class _Run:
             return
         pack = packs.load(self.code)
         self.scene.speaker = sentence.speaker
-        self.scene.last = None
+        if not pack.drops_subject or sentence.is_item or sentence.speaker:
+            self.scene.last = None
         words = opened(sentence.text, pack)
         kind = mood(words, pack)
         if kind is Mood.INSTRUCTION:

@@ -141,7 +141,7 @@ def _subject(hit: _Hit, place: Place) -> Subject | None:
 
 def _may_drop(hit: _Hit, place: Place) -> bool:
     """ "Moved to Cork" is about the speaker; "move to Cork" without a subject is a command, and "playing chess is fun" a remark."""
-    if hit.rule.subject == "first":
+    if hit.rule.subject == "first" or place.pack.drops_subject:
         return True
     forms = forms_of(hit.match)
     return "past" in forms or ("ing" in forms and not place.pack.has_cue("remark", place.clause.full))
