@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.domain import ModelIdentity
 from lean_memory.retrieval.recipes import Recipe
-from lean_memory.store.codes import IndexView, Mask
-from lean_memory.store.reading import ReadTransaction
+from lean_memory.retrieval.scope import Scope
 from lean_memory.store.search_index import exact, sign_code
 
 
-def best_rows(
-    tx: ReadTransaction, view: IndexView, mask: Mask, model: ModelIdentity, query: NDArray[np.float32], recipe: Recipe
-) -> dict[int, float]:
-    """The up to `depth` visible rows nearest to a query, shape (dims,), with their cosines, best first; equals go to the newer row."""
-    near = view.nearest(sign_code(model, query), mask, recipe.coarse)
-    found = exact(tx.connection, model, near.tolist(), query)
-    best = sorted(found, key=lambda pair: (-pair[1], -pair[0]))[: recipe.depth]
-    return dict(best)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenseQuery:
+    """A question's unit vector, shape (dims,), and the model that made it."""
+
+    model: ModelIdentity
+    vector: NDArray[np.float32]
 
 
-def complete(
-    tx: ReadTransaction, model: ModelIdentity, query: NDArray[np.float32], known: dict[int, float], row_ids: Iterable[int]
-) -> dict[int, float]:
-    """The cosines of all the rows that have a vector."""
-    missing = [row_id for row_id in row_ids if row_id not in known]
-    return known | dict(exact(tx.connection, model, missing, query))
+def best_rows(scope: Scope, query: DenseQuery, recipe: Recipe) -> dict[int, float]:
+    """The up to `depth` visible rows nearest to a question, with their cosines, best first; equals go to the newer row."""
+    near = scope.view.nearest(sign_code(query.model, query.vector), scope.mask, recipe.coarse)
+    found = exact(scope.tx.connection, query.model, near.tolist(), query.vector)
+    return dict(sorted(found, key=lambda pair: (-pair[1], -pair[0]))[: recipe.depth])
+
+
+def cosines(scope: Scope, query: DenseQuery, known: dict[int, float], row_ids: Iterable[int]) -> NDArray[np.float64]:
+    """The cosines of rows with a question, `known` ones taken over; NaN for a row without a vector. Shape (rows,)."""
+    wanted = list(row_ids)
+    missing = [row_id for row_id in wanted if row_id not in known]
+    found = known | dict(exact(scope.tx.connection, query.model, missing, query.vector))
+    return np.array([found.get(row_id, np.nan) for row_id in wanted])

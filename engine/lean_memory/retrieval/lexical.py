@@ -1,4 +1,4 @@
-"""The lexical arm: which rows share words with a question, and how well a text answers it by its words."""
+"""The lexical arm: which rows share words with a question, and how well they answer it by their words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from lean_memory.retrieval.question import stop_words
 from lean_memory.retrieval.recipes import Lexical
+from lean_memory.retrieval.scope import Scope
 from lean_memory.store import lexical_text, search_index
-from lean_memory.store.codes import IndexView, Mask
-from lean_memory.store.reading import ReadTransaction
+from lean_memory.store.search_index import Postings
 
 Scores = NDArray[np.float64]
 
@@ -23,12 +23,9 @@ class Term:
     """A content word of a question, as the index knows it."""
 
     token: str
-    prefix: bool
-    """Whether it stands for every token that begins with it."""
     weight: float
     """Its inverse document frequency."""
-    rows: NDArray[np.int64]
-    """The rows it stands in; empty also where it is too common to be looked up."""
+    postings: Postings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,74 +35,76 @@ class LexicalQuery:
     terms: tuple[Term, ...]
     mean_tokens: float
 
-    @property
-    def total(self) -> float:
-        """The sum of the weights."""
-        return sum(term.weight for term in self.terms) or 1.0
-
-    def counts(self, tokens: Sequence[str]) -> Scores:
-        """How often each term stands in a text, shape (terms,)."""
-        found = np.zeros(len(self.terms))
-        places = {term.token: i for i, term in enumerate(self.terms) if not term.prefix}
-        prefixes = [(term.token, i) for i, term in enumerate(self.terms) if term.prefix]
-        for token in tokens:
-            place = places.get(token)
-            if place is not None:
-                found[place] += 1
-            for start, i in prefixes:
-                found[i] += token.startswith(start)
+    def counts(self, row_ids: NDArray[np.int64]) -> Scores:
+        """How often each term stands in each row, shape (rows, terms)."""
+        found = np.zeros((row_ids.shape[0], len(self.terms)))
+        for i, term in enumerate(self.terms):
+            rows = term.postings.rows
+            if rows.shape[0]:
+                places = np.minimum(np.searchsorted(rows, row_ids), rows.shape[0] - 1)
+                found[:, i] = np.where(rows[places] == row_ids, term.postings.counts[places], 0)
         return found
 
 
-def read_query(tx: ReadTransaction, view: IndexView, text: str, budget: int) -> LexicalQuery:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One part of what counts as a text's words, for many texts."""
+
+    counts: Scores
+    """How often each term stands in each text, shape (texts, terms)."""
+    tokens: Scores
+    """Lengths, shape (texts,)."""
+    share: Scores
+    """How much the part counts, shape (texts,)."""
+
+
+def read_query(scope: Scope, text: str, budget: int) -> LexicalQuery:
     """Look up the words of a question, rarest first, while their postings together stay within `budget`.
 
-    The rarest word is always looked up; stop words only where there is no other word.
+    The rarest word is looked up however common it is; a word beyond the budget is left out as if it had not been asked with. Stop
+    words count only where there is no other word.
     """
-    rows, mean = view.statistics
-    con = tx.connection
+    rows, mean = scope.view.statistics
+    con = scope.tx.connection
     stop = frozenset(lexical_text.tokens(con, stop_words()))
     tokens = _content(lexical_text.question_tokens(con, text), stop)
     terms: list[Term] = []
-    for frequency, token in sorted((_frequency(tx, token), token) for token in tokens):
-        wanted = frequency > 0 and (frequency <= budget or not terms)
-        budget -= frequency if wanted else 0
-        prefix = lexical_text.is_prefix(token)
-        found = search_index.postings(con, token, prefix=prefix) if wanted else np.zeros(0, dtype=np.int64)
-        terms.append(Term(token=token, prefix=prefix, weight=_idf(frequency, rows), rows=found))
+    for frequency, token in sorted((_frequency(scope, token), token) for token in tokens):
+        if frequency > budget and terms:
+            break
+        budget -= frequency
+        found = search_index.postings(con, token, prefix=lexical_text.is_prefix(token))
+        terms.append(Term(token=token, weight=_idf(frequency, rows), postings=found))
     return LexicalQuery(terms=tuple(terms), mean_tokens=mean)
 
 
-def best_rows(query: LexicalQuery, view: IndexView, mask: Mask, settings: Lexical, depth: int) -> list[int]:
-    """The up to `depth` visible rows that score best by their own words, best first; equals go to the newer row.
-
-    A word counts once here, however often it stands in a row: how often is known only once the text is read.
-    """
-    scores = np.zeros(mask.shape[0])
+def best_rows(scope: Scope, query: LexicalQuery, settings: Lexical, depth: int) -> list[int]:
+    """The up to `depth` visible rows that score best by their own words, best first; equals go to the newer row."""
+    scores = np.zeros(scope.mask.shape[0])
     for term in query.terms:
-        rows = term.rows[term.rows < mask.shape[0]]
-        length = view.tokens[rows] / query.mean_tokens
-        scores[rows] += term.weight / (1.0 + settings.k1 * (1.0 - settings.b + settings.b * length))
-    found = np.flatnonzero((scores > 0.0) & mask)
+        rows, counts = term.postings.rows, term.postings.counts
+        scores[rows] += term.weight * counts / (counts + settings.k1 * _length_norm(scope.view.tokens[rows], query, settings))
+    found = np.flatnonzero((scores > 0.0) & scope.mask)
     if found.shape[0] > depth:
         # The row's id decides between equals before the cut, too.
-        keys = scores[found] + found * 1e-13
-        found = found[np.argpartition(keys, -depth)[-depth:]]
+        found = found[np.argpartition(scores[found] + found * 1e-13, -depth)[-depth:]]
     return [int(row) for row in found[np.lexsort((-found, -scores[found]))]]
 
 
-def relevance(query: LexicalQuery, fields: Sequence[tuple[Scores, NDArray[np.float64], Scores]], settings: Lexical) -> Scores:
-    """BM25F of texts on a fixed scale: 1 where a text of mean length has every word of the question once. Shape (texts,).
-
-    Each field is (counts, shape (texts, terms); lengths in tokens, shape (texts,); weights, shape (texts,)).
-    """
+def relevance(query: LexicalQuery, fields: Sequence[Field], settings: Lexical) -> Scores:
+    """BM25F of texts on a fixed scale: 1 where a text of mean length has every word of the question. Shape (texts,)."""
+    if not query.terms:
+        return np.zeros(fields[0].tokens.shape[0])
     weights = np.array([term.weight for term in query.terms])
-    frequency = np.zeros((fields[0][0].shape[0], weights.shape[0]))
-    for counts, lengths, share in fields:
-        normal = 1.0 - settings.b + settings.b * lengths / query.mean_tokens
-        frequency += share[:, None] * counts / normal[:, None]
+    frequency = np.zeros_like(fields[0].counts)
+    for field in fields:
+        frequency += (field.share / _length_norm(field.tokens, query, settings))[:, None] * field.counts
     saturated = frequency * (settings.k1 + 1.0) / (frequency + settings.k1)
-    return saturated @ weights / query.total
+    return np.asarray(saturated @ weights / weights.sum(), dtype=np.float64)
+
+
+def _length_norm(tokens: NDArray[np.uint16] | Scores, query: LexicalQuery, settings: Lexical) -> Scores:
+    return 1.0 - settings.b + settings.b * tokens.astype(np.float64) / query.mean_tokens
 
 
 def _content(tokens: Sequence[str], stop: frozenset[str]) -> list[str]:
@@ -113,13 +112,14 @@ def _content(tokens: Sequence[str], stop: frozenset[str]) -> list[str]:
     return [token for token in distinct if token not in stop] or distinct
 
 
-def _frequency(tx: ReadTransaction, token: str) -> int:
+def _frequency(scope: Scope, token: str) -> int:
     if lexical_text.is_prefix(token):
-        return search_index.postings(tx.connection, token, prefix=True).shape[0]
-    return search_index.document_frequency(tx.connection, token)
+        return search_index.postings(scope.tx.connection, token, prefix=True).rows.shape[0]
+    return search_index.document_frequency(scope.tx.connection, token)
 
 
 def _idf(frequency: int, rows: int) -> float:
     """Always positive: ln(1 + (N - n + 0.5) / (n + 0.5)), as in Lucene. A word that is nowhere weighs as one that is in one row."""
-    known = min(max(frequency, 1), max(rows, 1))
-    return math.log(1.0 + (max(rows, 1) - known + 0.5) / (known + 0.5))
+    most = max(rows, frequency, 1)
+    known = max(frequency, 1)
+    return math.log(1.0 + (most - known + 0.5) / (known + 0.5))

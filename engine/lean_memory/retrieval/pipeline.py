@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from lean_memory.domain import USER, SearchHit, Visibility
+from lean_memory.domain import USER, Instant, SearchHit, Visibility
 from lean_memory.models.ports import Embedder
 from lean_memory.retrieval import dense, lexical
-from lean_memory.retrieval.candidates import gather, score
+from lean_memory.retrieval.candidates import gather
+from lean_memory.retrieval.dense import DenseQuery
 from lean_memory.retrieval.question import Question, read_question
-from lean_memory.retrieval.ranking import Ranked, rank
+from lean_memory.retrieval.ranking import Arms, Ranked, rank
 from lean_memory.retrieval.recipes import Recipe
-from lean_memory.store.codes import CodeTable, IndexView, Mask
-from lean_memory.store.namespace_store import NamespaceStore, ReadTransaction
+from lean_memory.retrieval.scope import Scope
+from lean_memory.retrieval.scoring import Aim, score
+from lean_memory.store.codes import CodeTable
+from lean_memory.store.namespace_store import NamespaceStore
 from lean_memory.store.search_rows import entities_named, slot_rows
 
 NO_EMBEDDER = "embedder"
@@ -49,61 +49,58 @@ def search(
 
     Validity, tier and forgetting are applied inside both arms, before any cut.
     """
-    vector = None if embedder is None else embedder.embed_query(query)
+    vector = None if embedder is None or codes.model is None else embedder.embed_query(query)
     with store.read() as tx:
         view = codes.refresh(tx.connection)
-        mask = view.visible(tx.connection, visibility)
-        ranked = _ranked(tx, view, mask, codes, vector, query, visibility, recipe)[:k]
-        return _hits(tx, ranked, visibility, _missing(view, mask, vector))
+        scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility))
+        meant = None if vector is None or codes.model is None else DenseQuery(model=codes.model, vector=vector)
+        ranked = _ranked(scope, query, meant, visibility.now, recipe)[:k]
+        return _hits(scope, ranked, visibility, _missing(scope, meant))
 
 
-def _ranked(
-    tx: ReadTransaction,
-    view: IndexView,
-    mask: Mask,
-    codes: CodeTable,
-    vector: NDArray[np.float32] | None,
-    query: str,
-    visibility: Visibility,
-    recipe: Recipe,
-) -> list[Ranked]:
+def _ranked(scope: Scope, query: str, meant: DenseQuery | None, now: Instant, recipe: Recipe) -> list[Ranked]:
+    aim = _aim(scope, query, recipe)
+    sparse = lexical.best_rows(scope, aim.words, recipe.lexical, recipe.depth)
+    near = {} if meant is None else dense.best_rows(scope, meant, recipe)
+    candidates = gather(scope, [*sparse, *near, *_slot(scope, aim, recipe)], recipe.lexical.near_ms)
+    cosines = None if meant is None else dense.cosines(scope, meant, near, candidates.rows.row_id.tolist())
+    scored = score(scope, candidates, aim, cosines, recipe)
+    return rank(candidates.rows, scored, Arms.of(near, sparse), now, recipe)
+
+
+def _aim(scope: Scope, query: str, recipe: Recipe) -> Aim:
     asked = read_question(query)
-    words = lexical.read_query(tx, view, query, recipe.postings)
-    sparse = lexical.best_rows(words, view, mask, recipe.lexical, recipe.depth)
-    cosines = None if vector is None or codes.model is None else dense.best_rows(tx, view, mask, codes.model, vector, recipe)
-    near = list(cosines or ())
-    subjects = _subjects(tx, asked)
-    rows, passages = gather(tx, dict.fromkeys([*sparse, *near, *_slot(tx, mask, asked, subjects, recipe)]), mask, recipe.lexical.near_ms)
-    if cosines is not None and vector is not None and codes.model is not None:
-        cosines = dense.complete(tx, codes.model, vector, cosines, (row.row_id for row in rows))
-    candidates = score(tx, rows, passages, query=words, cosines=cosines, asked=asked, subjects=subjects, recipe=recipe)
-    return rank(candidates, dense=near, sparse=sparse, now=visibility.now, recipe=recipe)
+    return Aim(
+        words=lexical.read_query(scope, query, recipe.postings),
+        predicates=asked.predicates,
+        subjects=_subjects(scope, asked),
+        dense_share=recipe.dense_share_unread + (recipe.dense_share - recipe.dense_share_unread) * asked.read_share,
+    )
 
 
-def _subjects(tx: ReadTransaction, asked: Question) -> frozenset[int]:
+def _subjects(scope: Scope, asked: Question) -> frozenset[int]:
     """The entities a question is about: those it names, else the user."""
-    named = entities_named(tx.connection, asked.names)
+    named = entities_named(scope.tx.connection, asked.names)
     if asked.of_user or not named:
-        named |= entities_named(tx.connection, [USER])
+        named |= entities_named(scope.tx.connection, [USER])
     return frozenset(named)
 
 
-def _slot(tx: ReadTransaction, mask: Mask, asked: Question, subjects: frozenset[int], recipe: Recipe) -> list[int]:
+def _slot(scope: Scope, aim: Aim, recipe: Recipe) -> list[int]:
     """Rows of the facts that a question asks for by predicate and subject."""
-    if not recipe.slot or not asked.predicates:
+    if not recipe.slot or not aim.predicates:
         return []
-    found = slot_rows(tx.connection, subjects, asked.predicates, _SLOT_FACTS)
-    return [row for row in found if row < mask.shape[0] and mask[row]]
+    return scope.visible(slot_rows(scope.tx.connection, aim.subjects, aim.predicates, _SLOT_FACTS))
 
 
-def _missing(view: IndexView, mask: Mask, vector: NDArray[np.float32] | None) -> tuple[str, ...]:
-    if vector is None:
+def _missing(scope: Scope, meant: DenseQuery | None) -> tuple[str, ...]:
+    if meant is None:
         return (NO_EMBEDDER,)
-    return (NO_VECTORS,) if view.lacks_vectors(mask) else ()
+    return (NO_VECTORS,) if scope.view.lacks_vectors(scope.mask) else ()
 
 
-def _hits(tx: ReadTransaction, ranked: Sequence[Ranked], visibility: Visibility, degraded: tuple[str, ...]) -> list[SearchHit]:
-    found = tx.hydrate([each.candidate.row.row_id for each in ranked], visibility)
+def _hits(scope: Scope, ranked: Sequence[Ranked], visibility: Visibility, degraded: tuple[str, ...]) -> list[SearchHit]:
+    found = scope.tx.hydrate([each.row_id for each in ranked], visibility)
     return [
         SearchHit(
             fact=row.fact,
@@ -118,7 +115,7 @@ def _hits(tx: ReadTransaction, ranked: Sequence[Ranked], visibility: Visibility,
             degraded=degraded,
         )
         for each in ranked
-        if (row := found.get(each.candidate.row.row_id)) is not None
+        if (row := found.get(each.row_id)) is not None
     ]
 
 

@@ -1,4 +1,4 @@
-"""From candidates to a ranking: fusion, one hit for a fact and its passage, and what decides between equals."""
+"""From scored candidates to a ranking: fusion, one hit for a fact and its passage, and what decides between equals."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from lean_memory.domain import Instant
-from lean_memory.retrieval.candidates import Candidate
 from lean_memory.retrieval.recipes import Fusion, Recipe
+from lean_memory.retrieval.scoring import Scored
+from lean_memory.store.search_rows import SearchRows
 
 _DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A candidate with its final score and what it is made of; all but `final` lie in 0..1."""
+    """A row with its final score and what it is made of; all but `final` lie in 0..1."""
 
-    candidate: Candidate
+    row_id: int
+    place: int
+    """Where it stands among the candidates."""
     final: float
     relevance: float
     recency: float
@@ -25,48 +30,77 @@ class Ranked:
     dense_rank: int | None
     sparse_rank: int | None
     rrf: float
+    valid_at: int
 
 
-def rank(candidates: Iterable[Candidate], *, dense: Sequence[int], sparse: Sequence[int], now: Instant, recipe: Recipe) -> list[Ranked]:
-    """All candidates, best first. `dense` and `sparse` are the row ids that each arm found, best first."""
-    dense_ranks = {row_id: i for i, row_id in enumerate(dense, start=1)}
-    sparse_ranks = {row_id: i for i, row_id in enumerate(sparse, start=1)}
-    scored = [_scored(candidate, dense_ranks, sparse_ranks, now, recipe) for candidate in candidates]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arms:
+    """The rank of each row in each arm, from 1."""
+
+    dense: Mapping[int, int]
+    sparse: Mapping[int, int]
+
+    @classmethod
+    def of(cls, dense: Iterable[int], sparse: Iterable[int]) -> Arms:
+        """From the row ids that each arm found, best first."""
+        return cls(
+            dense={row_id: i for i, row_id in enumerate(dense, start=1)},
+            sparse={row_id: i for i, row_id in enumerate(sparse, start=1)},
+        )
+
+
+def rank(rows: SearchRows, scored: Scored, arms: Arms, now: Instant, recipe: Recipe) -> list[Ranked]:
+    """All candidates, best first; `rows` and `scored` go together."""
+    ranked = _scored(rows, scored, arms, now, recipe)
     if recipe.fusion is Fusion.RANKS:
-        scored = sorted((each for each in scored if each.rrf > 0.0), key=lambda r: -r.rrf)[: recipe.depth]
-    folded = _newest_first_in_slots(_folded(scored), recipe)
-    return _spread(sorted(folded, key=_order), recipe)
+        ranked = sorted((each for each in ranked if each.rrf > 0.0), key=lambda r: -r.rrf)[: recipe.depth]
+    folded = _newest_first_in_slots(rows, _folded(rows, ranked), recipe)
+    return _spread(rows, sorted(folded, key=_order), recipe)
 
 
-def _scored(candidate: Candidate, dense_ranks: Mapping[int, int], sparse_ranks: Mapping[int, int], now: Instant, recipe: Recipe) -> Ranked:
-    row = candidate.row
-    dense, sparse = dense_ranks.get(row.row_id), sparse_ranks.get(row.row_id)
-    recency = 0.5 ** (max(0, now - row.valid_at) / _DAY_MS / recipe.half_life_days)
-    importance = min(1.0, max(0.0, row.salience / 10.0))
-    return Ranked(
-        candidate=candidate,
-        final=recipe.relevance * candidate.relevance + recipe.recency * recency + recipe.importance * importance,
-        relevance=min(1.0, max(0.0, candidate.relevance)),
-        recency=recency,
-        importance=importance,
-        dense_rank=dense,
-        sparse_rank=sparse,
-        rrf=sum(1.0 / (recipe.rank_constant + rank) for rank in (dense, sparse) if rank is not None),
+def _scored(rows: SearchRows, scored: Scored, arms: Arms, now: Instant, recipe: Recipe) -> list[Ranked]:
+    recency = 0.5 ** (np.maximum(0, now - rows.valid_at) / (_DAY_MS * recipe.half_life_days))
+    importance = np.clip(rows.salience / 10.0, 0.0, 1.0)
+    final = recipe.relevance * scored.in_context + recipe.recency * recency + recipe.importance * importance
+    columns = zip(
+        rows.row_id.tolist(),
+        final.tolist(),
+        np.clip(scored.alone, 0.0, 1.0).tolist(),
+        recency.tolist(),
+        importance.tolist(),
+        rows.valid_at.tolist(),
+        strict=True,
     )
+    return [
+        Ranked(
+            row_id=row_id,
+            place=place,
+            final=total,
+            relevance=alone,
+            recency=fresh,
+            importance=weight,
+            dense_rank=arms.dense.get(row_id),
+            sparse_rank=arms.sparse.get(row_id),
+            rrf=sum(1.0 / (recipe.rank_constant + ranks[row_id]) for ranks in (arms.dense, arms.sparse) if row_id in ranks),
+            valid_at=valid_at,
+        )
+        for place, (row_id, total, alone, fresh, weight, valid_at) in enumerate(columns)
+    ]
 
 
-def _folded(scored: Iterable[Ranked]) -> list[Ranked]:
+def _folded(rows: SearchRows, ranked: Iterable[Ranked]) -> list[Ranked]:
     """One hit for a passage and the best fact taken from it: the fact stands for both."""
     by_passage: dict[int, list[Ranked]] = defaultdict(list)
-    for each in scored:
-        by_passage[each.candidate.row.passage].append(each)
+    passages = rows.passage.tolist()
+    for each in ranked:
+        by_passage[passages[each.place]].append(each)
     folded: list[Ranked] = []
     for group in by_passage.values():
-        facts = sorted((each for each in group if each.candidate.row.fact is not None), key=_order)
-        passages = [each for each in group if each.candidate.row.fact is None]
-        if facts and passages:
-            facts[0] = _together(facts[0], passages[0])
-        folded += facts or passages
+        facts = sorted((each for each in group if rows.is_fact[each.place]), key=_order) if len(group) > 1 else []
+        passage = next((each for each in group if not rows.is_fact[each.place]), None)
+        if facts and passage is not None:
+            facts[0] = _together(facts[0], passage)
+        folded += facts or group
     return folded
 
 
@@ -86,33 +120,32 @@ def _first(a: int | None, b: int | None) -> int | None:
     return min(known) if known else None
 
 
-def _newest_first_in_slots(ranked: Sequence[Ranked], recipe: Recipe) -> list[Ranked]:
+def _newest_first_in_slots(rows: SearchRows, ranked: list[Ranked], recipe: Recipe) -> list[Ranked]:
     """Within a slot the newest gets `slot_recency`, the oldest nothing, the others in proportion to their place."""
-    slots: dict[tuple[int | None, str | None], list[int]] = defaultdict(list)
+    slots: dict[tuple[int, str], list[int]] = defaultdict(list)
     for i, each in enumerate(ranked):
-        row = each.candidate.row
-        if row.predicate is not None:
-            slots[row.subject, row.predicate].append(i)
+        slot = rows.slot[each.place]
+        if slot is not None:
+            slots[slot].append(i)
     moved = list(ranked)
     for places in slots.values():
-        times = sorted({ranked[i].candidate.row.valid_at for i in places})
+        times = sorted({ranked[i].valid_at for i in places})
         for i in places if len(times) > 1 else ():
-            share = times.index(ranked[i].candidate.row.valid_at) / (len(times) - 1)
+            share = times.index(ranked[i].valid_at) / (len(times) - 1)
             moved[i] = replace(ranked[i], final=ranked[i].final + recipe.slot_recency * share)
     return moved
 
 
-def _spread(ranked: Sequence[Ranked], recipe: Recipe) -> list[Ranked]:
-    """Put further facts of a passage that is in the ranking already behind equals from elsewhere."""
+def _spread(rows: SearchRows, ranked: Sequence[Ranked], recipe: Recipe) -> list[Ranked]:
+    """Put further hits from an episode that is in the ranking already behind equals from elsewhere."""
     seen: set[int] = set()
     spread: list[Ranked] = []
     for each in ranked:
-        passage = each.candidate.row.passage
-        spread.append(replace(each, final=each.final * recipe.same_passage) if passage in seen else each)
-        seen.add(passage)
+        episode = int(rows.episode[each.place])
+        spread.append(replace(each, final=each.final * recipe.same_episode) if episode in seen else each)
+        seen.add(episode)
     return sorted(spread, key=_order)
 
 
 def _order(ranked: Ranked) -> tuple[float, int, int]:
-    row = ranked.candidate.row
-    return -ranked.final, -row.valid_at, -row.row_id
+    return -ranked.final, -ranked.valid_at, -ranked.row_id

@@ -21,13 +21,13 @@ class Fusion(StrEnum):
 class Lexical:
     """BM25 over a text and, less, over what was said before and after it (BM25F, Robertson et al., 2004)."""
 
-    k1: float = 0.9
+    k1: float = 0.8
     b: float = 0.25
     before: float = 0.4
     """Weight of the words said just before."""
     after: float = 0.3
     """Weight of the words said just after."""
-    answer: float = 0.3
+    answer: float = 0.6
     """Further weight of the words before, where they are a question: an answer leaves out what was asked."""
     near_ms: int = 3_600_000
     """Passages further apart in time are not taken for one conversation."""
@@ -39,7 +39,7 @@ class Recipe:
 
     name: str
     fusion: Fusion = Fusion.WEIGHTED
-    depth: int = 100
+    depth: int = 60
     """Candidates that each arm hands on."""
     coarse: int = 400
     """Rows that the coarse stage hands to the exact distances."""
@@ -52,7 +52,7 @@ class Recipe:
     """The same for a question in a script that the model was not trained to read."""
     assistant: float = 0.7
     """Factor for what an assistant said: it is no evidence of the person's life."""
-    asking: float = 0.3
+    asking: float = 0.35
     """Taken off for a text that only asks, in proportion for one that asks in part."""
     short: float = 0.15
     """Taken off a text for each e-fold that it is shorter than `short_tokens`."""
@@ -61,8 +61,8 @@ class Recipe:
     """Factor for what is past, planned or reported."""
     slot: float = 0.2
     """Added where a fact's predicate is what is asked for, of the subject that is named."""
-    same_passage: float = 0.85
-    """Factor for each fact after the first from one passage."""
+    same_episode: float = 0.85
+    """Factor for each hit after the first from one episode."""
     slot_recency: float = 0.02
     """Within a slot, what is newest is put this far before what is oldest."""
     rank_constant: int = 60
@@ -84,7 +84,7 @@ CLASSIC = Recipe(
     asking=0.0,
     short=0.0,
     slot=0.0,
-    same_passage=1.0,
+    same_episode=1.0,
     slot_recency=0.0,
     relevance=0.6,
     recency=0.2,

@@ -49,6 +49,14 @@ class RowVisibility:
     asserted: bool = True
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Postings:
+    """The rows in which a token stands, ascending, and how often it does in each; shape (rows,)."""
+
+    rows: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
 def insert_row(con: apsw.Connection, *, fact_id: int | None, passage_id: int | None, text: str, visibility: RowVisibility) -> int:
     """Add a row with its words; its vector comes later. Returns the row's id."""
     words = lexical_text.tokens(con, text)
@@ -158,13 +166,14 @@ def document_frequency(con: apsw.Connection, token: str) -> int:
     return con.execute("SELECT doc FROM index_vocabulary WHERE term = ?", (token,)).get or 0
 
 
-def postings(con: apsw.Connection, token: str, *, prefix: bool = False) -> NDArray[np.int64]:
-    """Ids of the rows in which a token stands (or one that begins with it), ascending; about 75 ns each."""
-    quoted = token.replace('"', '""')
-    expression = f'"{quoted}" *' if prefix else f'"{quoted}"'
+def postings(con: apsw.Connection, token: str, *, prefix: bool = False) -> Postings:
+    """The rows in which a token stands (or one that begins with it); about 100 ns for every time it does."""
     # One text from SQLite and one pass of numpy over it is several times faster than a Python object for every row.
-    found: str | None = con.execute("SELECT group_concat(rowid) FROM index_text WHERE index_text MATCH ?", (expression,)).get
-    return np.fromstring(found or "", dtype=np.int64, sep=",")
+    found: str | None = con.execute(
+        "SELECT group_concat(doc) FROM index_posting WHERE term >= ? AND term <= ?", (token, f"{token}\U0010ffff" if prefix else token)
+    ).get
+    rows, counts = np.unique(np.fromstring(found or "", dtype=np.int64, sep=","), return_counts=True)
+    return Postings(rows=rows, counts=counts)
 
 
 def sign_code(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""What a ranking needs to know of the rows of the index: their text, their place in the conversation, their slot."""
+"""What a ranking needs to know of the rows of the index: their place in the conversation, their slot, their weight."""
 
 from __future__ import annotations
 
@@ -8,22 +8,17 @@ from dataclasses import dataclass
 from typing import cast
 
 import apsw
-
-from lean_memory.domain import Instant, Modality
+import numpy as np
+from numpy.typing import NDArray
 
 _ROWS = """
-SELECT r.id, f.id, p.id, e.id, e.t_ref, e.client, e.source,
-       CASE WHEN f.id IS NULL THEN substr(e.text, p.span_start + 1, p.span_end - p.span_start) ELSE f.fact_text END,
-       r.valid_at, f.subject_id, f.predicate, f.object_key, f.modality, f.salience
+SELECT r.id, p.id, e.id, e.t_ref, r.valid_at, f.id IS NOT NULL, coalesce(f.modality = 'asserted', 1), e.source = 'assistant',
+       coalesce(f.salience, 5.0), e.client, f.subject_id, f.predicate
 FROM json_each(?) j JOIN index_row r ON r.id = j.value
 LEFT JOIN fact f ON f.id = r.fact_id
 JOIN passage p ON p.id = coalesce(r.passage_id, (
     SELECT q.id FROM passage q WHERE q.episode_id = f.episode_id AND q.span_start <= f.span_start ORDER BY q.span_start DESC LIMIT 1))
 JOIN episode e ON e.id = p.episode_id
-"""
-
-_BESIDE = """
-SELECT p.id, p.row_id FROM json_each(?) j JOIN passage p ON p.id = j.value
 """
 
 _SLOT_ROWS = """
@@ -37,38 +32,59 @@ SELECT coalesce(a.entity_id, n.id) FROM entity n LEFT JOIN entity_alias a ON a.a
 WHERE n.name_key IN (SELECT value FROM json_each(?))
 """
 
+_NUMBERS = 8
+"""How many columns of `_ROWS` are whole numbers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRow:
-    """A row of the index as a ranking sees it."""
+class SearchRows:
+    """Rows of the index as a ranking sees them, a column each; every array has shape (rows,)."""
 
-    row_id: int
-    fact: int | None
-    """The row number of the fact it stands for; `None` for a passage."""
-    passage: int
-    """The passage it is, or was taken from; passages are numbered in the order they were said."""
-    episode: int
-    said_at: Instant
-    client: str | None
-    source: str
-    text: str
-    valid_at: Instant
-    subject: int | None
-    """The number of the entity a fact is about."""
-    predicate: str | None
-    object_key: str | None
-    modality: Modality
-    salience: float
+    row_id: NDArray[np.int64]
+    passage: NDArray[np.int64]
+    """The passage a row is, or was taken from; passages are numbered in the order they were said."""
+    episode: NDArray[np.int64]
+    said_at: NDArray[np.int64]
+    valid_at: NDArray[np.int64]
+    is_fact: NDArray[np.bool_]
+    asserted: NDArray[np.bool_]
+    by_assistant: NDArray[np.bool_]
+    salience: NDArray[np.float64]
+    client: tuple[str | None, ...]
+    slot: tuple[tuple[int, str] | None, ...]
+    """The subject's number and the predicate of a fact; `None` for a passage."""
+
+    def __len__(self) -> int:
+        return self.row_id.shape[0]
 
 
-def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> list[SearchRow]:
-    """The rows with those ids, as far as they exist, in no promised order."""
-    return [_row(cast("tuple[object, ...]", found)) for found in con.execute(_ROWS, (_json(row_ids),))]
+def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> SearchRows:
+    """The rows with those ids, as far as they exist, in the order asked for."""
+    found = cast("list[tuple[object, ...]]", con.execute(_ROWS, (_json(row_ids),)).fetchall())
+    columns = list(zip(*found, strict=True)) if found else [()] * 12
+    numbers = [np.array(column, dtype=np.int64) for column in columns[:_NUMBERS]]
+    return SearchRows(
+        row_id=numbers[0],
+        passage=numbers[1],
+        episode=numbers[2],
+        said_at=numbers[3],
+        valid_at=numbers[4],
+        is_fact=numbers[5] != 0,
+        asserted=numbers[6] != 0,
+        by_assistant=numbers[7] != 0,
+        salience=np.array(columns[8], dtype=np.float64),
+        client=cast("tuple[str | None, ...]", columns[9]),
+        slot=tuple(
+            None if predicate is None else (cast("int", subject), cast("str", predicate))
+            for subject, predicate in zip(columns[10], columns[11], strict=True)
+        ),
+    )
 
 
 def passage_rows(con: apsw.Connection, passages: Iterable[int]) -> dict[int, int]:
     """The index rows of those passages that exist, by passage."""
-    return dict(cast("list[tuple[int, int]]", con.execute(_BESIDE, (_json(passages),)).fetchall()))
+    found = con.execute("SELECT p.id, p.row_id FROM json_each(?) j JOIN passage p ON p.id = j.value", (_json(passages),))
+    return dict(cast("list[tuple[int, int]]", found.fetchall()))
 
 
 def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterable[str], limit: int) -> list[int]:
@@ -79,30 +95,7 @@ def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterabl
 
 def entities_named(con: apsw.Connection, name_keys: Sequence[str]) -> set[int]:
     """The numbers of the entities that bear one of the names, aliases resolved."""
-    return {cast("int", entity) for (entity,) in con.execute(_ENTITIES, (json.dumps(name_keys),))}
-
-
-def _row(found: tuple[object, ...]) -> SearchRow:
-    row_id, fact, passage, episode, said_at, client, source, text, valid_at, subject, predicate, object_key, modality, salience = found
-    return SearchRow(
-        row_id=cast("int", row_id),
-        fact=cast("int | None", fact),
-        passage=cast("int", passage),
-        episode=cast("int", episode),
-        said_at=Instant(cast("int", said_at)),
-        client=cast("str | None", client),
-        source=cast("str", source),
-        text=cast("str", text),
-        valid_at=Instant(cast("int", valid_at)),
-        subject=cast("int | None", subject),
-        predicate=cast("str | None", predicate),
-        object_key=cast("str | None", object_key),
-        modality=Modality.ASSERTED if modality is None else Modality(str(modality)),
-        salience=_PASSAGE_SALIENCE if salience is None else cast("float", salience),
-    )
-
-
-_PASSAGE_SALIENCE = 5.0
+    return {cast("int", entity) for (entity,) in con.execute(_ENTITIES, (json.dumps(list(name_keys)),))}
 
 
 def _json(numbers: Iterable[int]) -> str:

@@ -110,6 +110,7 @@ CREATE TABLE evidence (
     act         TEXT    NOT NULL,
     polarity    TEXT    NOT NULL,
     modality    TEXT    NOT NULL,
+    trust       TEXT    NOT NULL,
     additive    INTEGER NOT NULL,
     valid_at    INTEGER NOT NULL,
     valid_to    INTEGER,
@@ -185,7 +186,7 @@ CREATE TABLE index_row (
     valid_to    INTEGER,
     recorded_at INTEGER NOT NULL,
     tokens      INTEGER NOT NULL,
-    asks        INTEGER NOT NULL,
+    asks        INTEGER NOT NULL DEFAULT 0,
     flags       INTEGER NOT NULL
 );
 
@@ -196,6 +197,7 @@ CREATE VIRTUAL TABLE index_text USING fts5 (
 );
 INSERT INTO index_text (index_text, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE index_vocabulary USING fts5vocab (index_text, row);
+CREATE VIRTUAL TABLE index_posting USING fts5vocab (index_text, instance);
 
 -- The visibility of 1,024 rows, packed, beside index_row, so that a million rows come into memory at once.
 CREATE TABLE index_block (id INTEGER PRIMARY KEY, rows BLOB NOT NULL);

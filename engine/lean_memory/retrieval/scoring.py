@@ -1,0 +1,92 @@
+"""How well each candidate answers a question, on a fixed scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lean_memory.retrieval.candidates import Candidates, Places
+from lean_memory.retrieval.lexical import Field, LexicalQuery, Scores, relevance
+from lean_memory.retrieval.recipes import Lexical, Recipe
+from lean_memory.retrieval.scope import Scope
+from lean_memory.store.search_rows import SearchRows
+
+_LEAST = 0.5
+"""The share of its score that a short text always keeps."""
+_COSINE_OF_MATCH = 0.5
+"""The cosine that a row without a vector is taken to have where all its words match."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """The scores of candidates, shape (rows,) each."""
+
+    alone: Scores
+    """By what the row says by itself."""
+    in_context: Scores
+    """With what was said before and after it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a question asks for, as far as rows can be held against it."""
+
+    words: LexicalQuery
+    predicates: frozenset[str]
+    subjects: frozenset[int]
+    """The entities it is about, by number."""
+    dense_share: float
+
+
+def score(scope: Scope, candidates: Candidates, aim: Aim, cosines: NDArray[np.float64] | None, recipe: Recipe) -> Scored:
+    """Blend words and meaning, weigh by what kind of text a row is, and add what its slot is worth.
+
+    `cosines` has NaN for rows without a vector, and is `None` where nothing is embedded.
+    """
+    rows = candidates.rows
+    tokens = scope.view.tokens[rows.row_id].astype(np.float64)
+    asks = scope.view.asks[rows.row_id].astype(np.float64) / 255.0
+    factor = _factor(rows, tokens, asks, recipe)
+    slot = np.array([_slot(each, aim, recipe) for each in rows.slot])
+    own, context = _fields(candidates, aim.words, tokens, asks, recipe.lexical)
+    alone = relevance(aim.words, [own], recipe.lexical)
+    in_context = relevance(aim.words, [own, *context], recipe.lexical)
+    return Scored(
+        alone=_blended(alone, cosines, aim.dense_share) * factor + slot,
+        in_context=_blended(in_context, cosines, aim.dense_share) * factor + slot,
+    )
+
+
+def _factor(rows: SearchRows, tokens: Scores, asks: Scores, recipe: Recipe) -> Scores:
+    """What a row's kind leaves of its score."""
+    factor = np.where(rows.by_assistant, recipe.assistant, 1.0) * np.where(rows.asserted, 1.0, recipe.unasserted)
+    short = np.clip(1.0 + recipe.short * np.log(np.maximum(tokens, 1.0) / recipe.short_tokens), _LEAST, 1.0)
+    return factor * short * (1.0 - recipe.asking * asks)
+
+
+def _fields(
+    candidates: Candidates, words: LexicalQuery, tokens: Scores, asks: Scores, settings: Lexical
+) -> tuple[Field, tuple[Field, Field]]:
+    own = Field(counts=words.counts(candidates.rows.row_id), tokens=tokens, share=np.ones_like(tokens))
+    before = settings.before + settings.answer * asks[candidates.before]
+    after = np.full_like(tokens, settings.after)
+    return own, (_moved(own, candidates.before, before), _moved(own, candidates.after, after))
+
+
+def _moved(own: Field, places: Places, share: Scores) -> Field:
+    return Field(counts=own.counts[places], tokens=own.tokens[places], share=np.where(places >= 0, share, 0.0))
+
+
+def _blended(words: Scores, cosines: NDArray[np.float64] | None, share: float) -> Scores:
+    if cosines is None:
+        return words
+    known = np.where(np.isnan(cosines), _COSINE_OF_MATCH * words, np.maximum(cosines, 0.0))
+    return (1.0 - share) * words + share * known
+
+
+def _slot(slot: tuple[int, str] | None, aim: Aim, recipe: Recipe) -> float:
+    if slot is None or slot[1] not in aim.predicates:
+        return 0.0
+    return recipe.slot if slot[0] in aim.subjects else recipe.slot / 4
