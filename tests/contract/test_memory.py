@@ -100,12 +100,12 @@ def test_adding_many_reports_progress_and_keeps_order(memory: Memory) -> None:
 
 
 def test_an_assistant_cannot_retire_what_the_person_said(memory: Memory) -> None:
-    memory.add("ana", "The staging port is 8081.", t_ref=day(1))
-    memory.add("ana", "The staging port is 9000.", t_ref=day(2), source="assistant")
-    held = {f.object: f.trust for f in memory.facts("ana", predicate="staging_port")}
-    assert held == {"8081": "user", "9000": "inferred"}
-    memory.add("ana", "The staging port is 8082.", t_ref=day(3))
-    assert [f.object for f in memory.facts("ana", predicate="staging_port")] == ["8082"]
+    memory.add("ana", "Quentin works at Acme.", t_ref=day(1))
+    memory.add("ana", "Quentin works at Globex.", t_ref=day(2), source="assistant")
+    held = {f.object: f.trust for f in memory.facts("ana", predicate="works_at")}
+    assert held == {"Acme": "user", "Globex": "inferred"}
+    memory.add("ana", "Quentin works at Initech.", t_ref=day(3))
+    assert [f.object for f in memory.facts("ana", predicate="works_at")] == ["Initech"]
     assert memory.check("ana") == []
 
 

@@ -16,6 +16,11 @@ def test_a_value_that_contains_the_words_is_meant() -> None:
     assert by_words("redis", ["kafka", "redis for caching"]) == Match(key="redis for caching", rung=Rung.CONTAINMENT)
 
 
+def test_a_value_that_differs_in_its_endings_is_meant() -> None:
+    assert by_words("strawberry", ["shellfish", "strawberries"]) == Match(key="strawberries", rung=Rung.INFLECTION)
+    assert by_words("port 8090", ["port 8091"]) is None
+
+
 def test_no_word_in_common_means_nothing() -> None:
     assert by_words("redis", ["kafka", "valkey"]) is None
 
@@ -27,11 +32,13 @@ def nearest(key: str, stored: list[str]) -> Match | None:
 
 
 def test_another_spelling_of_the_same_value_is_meant() -> None:
-    assert nearest("strawberry", ["shellfish", "strawberries"]) == Match(key="strawberries", rung=Rung.COSINE)
+    assert nearest("nyc", ["boston", "new york city"]) == Match(key="new york city", rung=Rung.COSINE)
 
 
-def test_near_identical_is_not_identical_when_numbers_differ() -> None:
+def test_near_identical_is_not_identical() -> None:
     assert nearest("port 8090", ["port 8091"]) is None
+    assert nearest("left knee", ["right knee"]) is None
+    assert nearest("north dakota", ["south dakota"]) is None
 
 
 def test_a_different_value_is_not_meant() -> None:
