@@ -55,6 +55,8 @@ def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
         third = pack.word_sets.get("third", frozenset())
         if head.split()[0].casefold() in third or head.casefold() in third:
             return None
+    if not head and scene.last is not None and not clause.is_alone:
+        return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
     return Subject(name=scene.self_name, kind="person", said=head or pack.first, stands_alone=scene.speaker is None)
 
 
@@ -73,7 +75,7 @@ def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, r
         return False
     named = subject.name != scene.self_name
     mine = pack.has_cue("mine", text) is not None
-    if pack.has_cue("past_like", text) and not reported and not named and not mine:
+    if _is_past(text, pack) and not reported and not named and not mine:
         return False
     return named or mine or pack.has_cue("durable", text) is not None or reported
 
@@ -90,4 +92,10 @@ def _modality(clause: Clause, pack: Pack, place: Place) -> Modality:
         return Modality.PAST
     if pack.tenseless and is_bygone(clause, place.t_ref):
         return Modality.PAST
-    return Modality.PAST if pack.has_cue("past", clause.full) or pack.has_cue("past_like", clause.full) else Modality.ASSERTED
+    return Modality.PAST if pack.has_cue("past", clause.full) or _is_past(clause.full, pack) else Modality.ASSERTED
+
+
+def _is_past(text: str, pack: Pack) -> bool:
+    """Whether the first verb that shows a tense shows a past one."""
+    past, present = pack.has_cue("past_like", text), pack.has_cue("present_like", text)
+    return past is not None and (present is None or past.start() < present.start())
