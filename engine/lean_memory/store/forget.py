@@ -21,7 +21,7 @@ from lean_memory.store.standing import fact_visibility, passages_about, refresh_
 
 _REBASE = """
     UPDATE fact SET fact_text = e.fact_text, object = e.object, episode_id = e.episode_id, span_start = e.span_start, span_end = e.span_end,
-                    rule = 'confirmation', reasons = ''
+                    trust = e.trust, rule = 'confirmation', reasons = ''
     FROM evidence e WHERE fact.id = ?1 AND e.id = ?2
 """
 _NAMED_NOWHERE = """

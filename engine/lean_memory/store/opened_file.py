@@ -11,8 +11,8 @@ from pathlib import Path
 import apsw
 
 from lean_memory.errors import BusyError, DamagedFileError, ForeignFileError, NewerSchemaError, NotFoundError, StorageError
-from lean_memory.store.clear import is_cleared, remove_if_unused
-from lean_memory.store.connection import open_connection, pragma_int
+from lean_memory.store.clear import is_cleared, remove_if_unused, revive
+from lean_memory.store.connection import has_moved, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import Migration, create_file, migrate
 from lean_memory.store.namespaces import FileKind, kind_of, make_private, refuse_foreign, stored_identity
 from lean_memory.store.purge import purge
@@ -85,7 +85,7 @@ class FileOpener:
             self._check_identity(con)
             if pragma_int(con, "user_version") > self.migrations[-1].version:
                 return self._read_only(self._newer(pragma_int(con, "user_version")))
-            if is_cleared(con) and not self._may_stay_cleared(con, create=create):
+            if is_cleared(con) and not self._is_still_there(con, create=create):
                 return None
             self._prepare(con)
             keep = True
@@ -94,16 +94,15 @@ class FileOpener:
                 con.close()
         return OpenedFile(path=self.path, writer=con, readers=ReaderPool(self._connect_reader))
 
-    def _may_stay_cleared(self, con: apsw.Connection, *, create: bool) -> bool:
-        if con.pragma("journal_mode") != _WAL:
-            # Whoever cleared it died just before removing it.
-            if remove_if_unused(con, self.path):
-                return False
-            raise BusyError(
-                f"{self.path.name} is being cleared by another program; nothing of this call was written. Try again in a moment."
-            )
+    def _is_still_there(self, con: apsw.Connection, *, create: bool) -> bool:
+        """Whether a cleared file can be written to again; one out of WAL mode may be removed at any moment unless it is revived."""
         if not create:
             raise NotFoundError(f"There is no namespace “{self.name}” in {self.path.parent}.")
+        if con.pragma("journal_mode") != _WAL:
+            with immediate(con):
+                if has_moved(con):
+                    return False
+                revive(con)
         return True
 
     def _prepare(self, con: apsw.Connection) -> None:

@@ -13,7 +13,7 @@ from lean_memory.changes import ChangeSet, Slot, Window
 from lean_memory.domain import Episode, EpisodeId, FactId, Instant, ModelIdentity, Polarity, name_key, value_key
 from lean_memory.store import search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
-from lean_memory.store.episodes import episode_row, find_episode, mark_done
+from lean_memory.store.episodes import episode_row, mark_done
 from lean_memory.store.reading import ReadTransaction
 from lean_memory.store.slots import OpenValue, open_values, read_window
 
@@ -101,7 +101,3 @@ class WriteTransaction:
         """Index rows that `model` has made no vector for, with their texts."""
         rows = search_index.rows_without_vector(self.connection, model, limit)
         return ReadTransaction(connection=self.connection, namespace=self._namespace).texts(rows)
-
-    def has_episode(self, uid: EpisodeId) -> bool:
-        """Whether an episode is there."""
-        return find_episode(self.connection, uid) is not None

@@ -219,6 +219,7 @@ def test_what_was_forgotten_is_known_by_its_digest_alone(root: Path, store: Name
     with store.write() as tx:
         assert not tx.is_tombstoned("I work at Zyxwv.")
     store.forget(fact_id=fact)
+    assert store.forgotten(["I work at zyxwv", "I work at Acme."]) == [True, False]
     with store.write() as tx:
         assert tx.is_tombstoned("i work  at ZYXWV!")
         assert tx.is_tombstoned("Zyxwv is my employer.", subject="User", predicate="works_at", value="zyxwv")

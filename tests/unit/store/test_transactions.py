@@ -144,3 +144,27 @@ def test_vectors_and_texts_of_facts_and_passages_are_found_by_row(root: Path) ->
 
 def snapshot_texts(text: str) -> list[tuple[int, str]]:
     return [(1, text), (2, "I like tea."), (3, "I like jazz."), (4, "I work at Acme.")]
+
+
+def test_many_threads_of_one_store_write_and_read_without_getting_in_each_others_way(root: Path) -> None:
+    store = open_store(root)
+    problems: list[BaseException] = []
+
+    def use(number: int) -> None:
+        try:
+            for turn in range(10):
+                say(store, likes(f"thing {number}-{turn}"), at=day(1))
+                assert f"thing {number}-{turn}" in objects(current(store))
+        except BaseException as problem:
+            problems.append(problem)
+            raise
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert problems == []
+    assert len(current(store)) == 60
+    assert store.check() == []
+    store.close()
