@@ -5,7 +5,6 @@ usage: readme.py code HEADING
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -13,11 +12,19 @@ README = Path(__file__).parent.parent / "README.md"
 
 
 def code_under(heading: str, text: str) -> str:
-    """The first fenced block after the heading; raises `SystemExit` where there is none."""
-    block = re.search(rf"^#+ {re.escape(heading)}\n(?:(?!^#+ ).*\n)*?```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    if block is None:
-        raise SystemExit(f"README.md has no code block under the heading {heading!r}")
-    return block.group(1)
+    """The first fenced block between the heading and the next one; raises `SystemExit` where there is none."""
+    code: list[str] = []
+    here = inside = False
+    for line in text.splitlines():
+        if line.startswith("```") and here:
+            if inside:
+                return "\n".join(code) + "\n"
+            inside = True
+        elif inside:
+            code.append(line)
+        elif line.startswith("#"):
+            here = line.lstrip("#").strip() == heading
+    raise SystemExit(f"README.md has no code block under the heading {heading!r}")
 
 
 if __name__ == "__main__":
