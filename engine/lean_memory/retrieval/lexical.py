@@ -94,7 +94,7 @@ def best_rows(scope: Scope, query: LexicalQuery, settings: Lexical, depth: int) 
 def relevance(query: LexicalQuery, fields: Sequence[Field], settings: Lexical) -> Scores:
     """BM25F of texts on a fixed scale: 1 where a text of mean length has every word of the question. Shape (texts,)."""
     if not query.terms:
-        return np.zeros(fields[0].tokens.shape[0])
+        return np.zeros_like(fields[0].tokens)
     weights = np.array([term.weight for term in query.terms])
     frequency = np.zeros_like(fields[0].counts)
     for field in fields:

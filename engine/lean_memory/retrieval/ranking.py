@@ -125,7 +125,7 @@ def _newest_first_in_slots(rows: SearchRows, ranked: list[Ranked], recipe: Recip
     slots: dict[tuple[int, str], list[int]] = defaultdict(list)
     for i, each in enumerate(ranked):
         slot = rows.slot[each.place]
-        if slot is not None:
+        if slot is not None and rows.asserted[each.place]:
             slots[slot].append(i)
     moved = list(ranked)
     for places in slots.values():

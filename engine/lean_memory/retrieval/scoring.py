@@ -49,7 +49,8 @@ def score(scope: Scope, candidates: Candidates, aim: Aim, cosines: NDArray[np.fl
     tokens = scope.view.tokens[rows.row_id].astype(np.float64)
     asks = scope.view.asks[rows.row_id].astype(np.float64) / 255.0
     factor = _factor(rows, tokens, asks, recipe)
-    slot = np.array([_slot(each, aim, recipe) for each in rows.slot])
+    # What is past or planned may be in the slot, but does not fill it.
+    slot = np.where(rows.asserted, [_slot(each, aim, recipe) for each in rows.slot], 0.0)
     own, context = _fields(candidates, aim.words, tokens, asks, recipe.lexical)
     alone = relevance(aim.words, [own], recipe.lexical)
     in_context = relevance(aim.words, [own, *context], recipe.lexical)
