@@ -217,4 +217,4 @@ def _has_pronoun(words: str, pack: Pack) -> bool:
     """Whether a would-be noun phrase is too long or speaks of a person by pronoun, so that it is none."""
     said = [word.strip(",").casefold() for word in words.split()]
     pronouns = pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset())
-    return len(said) > 5 or len(words) > 50 or any(word in pronouns for word in said)
+    return "," in words or len(said) > 5 or len(words) > 50 or any(word in pronouns for word in said)
