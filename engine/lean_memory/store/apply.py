@@ -47,6 +47,8 @@ _INSERT_EVIDENCE = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
+_Columns = dict[str, str | int | float | None]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Applied:
@@ -123,50 +125,29 @@ class _Writer:
     def _insert(self, serial: int, fact: NewFact) -> FactId:
         uid = FactId(new_uid(self.now, serial))
         subject, object_, episode = self._endpoints(fact)
-        c = fact.candidate
-        self.con.execute(
-            _INSERT_FACT,
-            {
-                "uid": uid,
-                "subject_id": subject,
-                "predicate": c.predicate,
-                "object": c.object,
-                "object_key": fact.object_key,
-                "object_id": object_,
-                "fact_text": c.fact_text,
-                "polarity": c.polarity.value,
-                "modality": c.modality.value,
-                "record_kind": RecordKind.FACT.value,
-                "functional": c.cardinality is Cardinality.FUNCTIONAL,
-                "additive": c.additive,
-                "asserted_at": fact.asserted_at,
-                "asserted_until": fact.asserted_until,
-                "valid_at": fact.valid_at,
-                "valid_to": fact.valid_to,
-                "recorded_at": self.now,
-                "retired_at": None if fact.is_latest else self.now,
-                "is_latest": fact.is_latest,
-                "end_reason": fact.end_reason.value if fact.end_reason else None,
-                "confidence": c.confidence,
-                "salience": c.salience,
-                "is_inference": c.is_inference,
-                "trust": c.trust.value,
-                "tier": Tier.HOT.value,
-                "episode_id": episode,
-                "span_start": c.span.start,
-                "span_end": c.span.end,
-                "found_by": c.found_by,
-                "rule": c.rule,
-                "reasons": reasons_column(c.reasons),
-            },
-        )
+        links = {"uid": uid, "subject_id": subject, "object_id": object_, "episode_id": episode}
+        self.con.execute(_INSERT_FACT, links | _said(fact) | self._standing(fact))
         row = self.con.last_insert_rowid()
         self.rows.append(row)
         self.touched.add(row)
         index_row = self._index(row, fact, episode)
         self.con.execute("UPDATE fact SET row_id = ? WHERE id = ?", (index_row, row))
-        self.texts[index_row] = c.fact_text
+        self.texts[index_row] = fact.candidate.fact_text
         return uid
+
+    def _standing(self, fact: NewFact) -> _Columns:
+        """The columns that say how a new fact stands."""
+        return {
+            "asserted_at": fact.asserted_at,
+            "asserted_until": fact.asserted_until,
+            "valid_at": fact.valid_at,
+            "valid_to": fact.valid_to,
+            "recorded_at": self.now,
+            "retired_at": None if fact.is_latest else self.now,
+            "is_latest": fact.is_latest,
+            "end_reason": fact.end_reason.value if fact.end_reason else None,
+            "tier": Tier.HOT.value,
+        }
 
     def _endpoints(self, fact: NewFact) -> tuple[int, int | None, int]:
         """Rows of the subject, of the object where it is an entity, and of the episode."""
@@ -283,3 +264,28 @@ class _Writer:
 
     def _ids(self, rows: Sequence[int]) -> tuple[FactId, ...]:
         return tuple(FactId(cast("str", self.con.execute("SELECT uid FROM fact WHERE id = ?", (row,)).get)) for row in rows)
+
+
+def _said(fact: NewFact) -> _Columns:
+    """The columns that say what a new fact says."""
+    c = fact.candidate
+    return {
+        "predicate": c.predicate,
+        "object": c.object,
+        "object_key": fact.object_key,
+        "fact_text": c.fact_text,
+        "polarity": c.polarity.value,
+        "modality": c.modality.value,
+        "record_kind": RecordKind.FACT.value,
+        "functional": c.cardinality is Cardinality.FUNCTIONAL,
+        "additive": c.additive,
+        "confidence": c.confidence,
+        "salience": c.salience,
+        "is_inference": c.is_inference,
+        "trust": c.trust.value,
+        "span_start": c.span.start,
+        "span_end": c.span.end,
+        "found_by": c.found_by,
+        "rule": c.rule,
+        "reasons": reasons_column(c.reasons),
+    }
