@@ -85,8 +85,10 @@ _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
     "people": is_name,
     "label": _is_label,
     "number": _is_number,
-    "place": lambda value, pack: len(value) <= 60 and not pack.has_cue("not_place", value),
-    "org": lambda value, pack: len(value) <= 80 and value.casefold() not in pack.word_sets.get("not_org", frozenset()),
+    "place": lambda value, pack: len(value) <= 60 and not pack.has_cue("not_place", value) and not pack.has_cue("duration", value),
+    "org": lambda value, pack: (
+        len(value) <= 80 and value.casefold() not in pack.word_sets.get("not_org", frozenset()) and not pack.has_cue("duration", value)
+    ),
     "proper": lambda value, _: any(character.isupper() for character in value),
     "verbatim": lambda value, _: bool(value),
     "hard": lambda value, pack: _is_attribute_value(value, pack) and any(c.isdigit() or c.isupper() for c in value),

@@ -18,7 +18,7 @@ from lean_memory.extraction.prose import prose
 from lean_memory.extraction.rules import Place, apply_rules
 from lean_memory.extraction.scene import Scene
 from lean_memory.extraction.sentences import Sentence, passages, sentences
-from lean_memory.extraction.statements import statement
+from lean_memory.extraction.statements import leading_subject, statement
 
 __all__ = ["Extraction", "Recent", "extract", "passages"]
 
@@ -97,25 +97,22 @@ class _Run:
                 self.found.append(replace(kept, object=sentence.text[:160], fact_text=sentence.text))
 
     def _statement(self, sentence: Sentence, pack: Pack) -> None:
-        gave_nothing: list[Place] = []
-        made_any = False
         text, other = split_other(unquoted(sentence.text) if _has_long_quote(sentence.text) else sentence.text, pack)
         for clause in clauses(text, sentence.span.start, pack, self.anchor):
             place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref)
             made = apply_rules(place)
             if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):
                 made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
-            if clause.corrects:
+            if clause.corrects or (not clause.is_alone and pack.has_cue("contrast", clause.raw)):
                 made = self._correct(made, place)
             made.extend(mentioned(place, made))
-            made_any = made_any or bool(made)
-            self.found.extend(made)
-            if not made:
-                gave_nothing.append(place)
-        for place in gave_nothing:
-            kept = statement(place) if not made_any or not place.clause.is_alone else None
-            if kept:
-                self.found.append(kept)
+            self.found.extend(made or self._kept(place))
+
+    def _kept(self, place: Place) -> list[Candidate]:
+        """The clause as it is, where no rule knows it; its subject goes on into the next clause all the same."""
+        kept = statement(place)
+        self.scene.last = self.scene.last or leading_subject(place)
+        return [kept] if kept else []
 
     def _was_said(self, other: str, made: Sequence[Candidate], contrasted: bool) -> bool:
         """Whether "X, not Y" takes back a Y: it opens with "actually", or Y is what was said before."""

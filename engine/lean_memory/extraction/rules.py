@@ -171,8 +171,16 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
     if not predicate or about is None:
         return []
     values = _subjects(hit, subject, place.pack) if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
-    drafts = (_candidate(about, predicate, value, hit.rule, place) for value in values)
+    drafts = (_candidate(one, predicate, value, hit.rule, place) for one in _each(about, place.pack) for value in values)
     return [_read_into(draft, emit, reading, hit.parts, place.pack) for draft in drafts]
+
+
+def _each(subject: Subject, pack: Pack) -> Sequence[Subject]:
+    """The people of "Yuki and Hana", one by one."""
+    names = items(subject.name, pack) if subject.kind == "person" and subject.name == subject.said else ()
+    if len(names) < 2 or not all(accepts("name", name, pack) for name in names):
+        return (subject,)
+    return [replace(subject, name=name) for name in names]
 
 
 def _predicate(emit: Emit, parts: Mapping[str, str], pack: Pack) -> str:

@@ -137,7 +137,7 @@ def _spoken(words: str, pack: Pack, scene: Scene) -> Subject | None:
     if called != said and called.casefold() in pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset()):
         said = called  # "Gina, I ...": the name is who is spoken to
     key = said.casefold()
-    if key in pack.word_sets.get("first", frozenset()):
+    if key in pack.word_sets.get("first", frozenset()) or pack.has_cue("and_me", said):
         return _self(scene, said, alone=scene.speaker is None)
     if key in pack.word_sets.get("third", frozenset()):
         return _pronoun(said, key, pack, scene)

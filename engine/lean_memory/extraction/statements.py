@@ -44,6 +44,13 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
     )
 
 
+def leading_subject(place: Place) -> Subject | None:
+    """Whom the words before the clause's first verb name, if anybody."""
+    verb = place.pack.verb_like.search(place.clause.full)
+    head = place.clause.full[: verb.start()].strip() if verb else ""
+    return resolve(head, place.pack, place.scene) if head else None
+
+
 def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
     """The words before the first verb when they name somebody; otherwise what is said is said by the speaker about the world."""
     verb = pack.verb_like.search(clause.full)
