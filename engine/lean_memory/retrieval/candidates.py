@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.retrieval.scope import Scope
-from lean_memory.store.search_rows import SearchRows, passage_rows, search_rows
+from lean_memory.store.search_rows import SearchRows, passage_rows, passages_of, search_rows
 
 Places = NDArray[np.int64]
 
@@ -29,19 +29,14 @@ class Candidates:
 def gather(scope: Scope, row_ids: Iterable[int], near_ms: int) -> Candidates:
     """The rows, and the visible passages within `near_ms` before and after them, which become candidates themselves."""
     wanted = list(dict.fromkeys(row_ids))
-    spoken = search_rows(scope.tx.connection, wanted)
-    passages = passage_rows(scope.tx.connection, _with_neighbours(spoken))
+    spoken = passages_of(scope.tx.connection, wanted)
+    passages = passage_rows(scope.tx.connection, {passage + step for passage in spoken for step in (-1, 0, 1)})
     seen = {passage: row for passage, row in passages.items() if scope.visible([row])}
     known = set(wanted)
     rows = search_rows(scope.tx.connection, [*wanted, *(row for row in seen.values() if row not in known)])
     places = {int(row): place for place, row in enumerate(rows.row_id.tolist())}
     of_passage = {passage: places[row] for passage, row in seen.items() if row in places}
     return Candidates(rows=rows, before=_beside(rows, of_passage, -1, near_ms), after=_beside(rows, of_passage, 1, near_ms))
-
-
-def _with_neighbours(rows: SearchRows) -> set[int]:
-    spoken = np.unique(rows.passage)
-    return set(np.concatenate([spoken - 1, spoken, spoken + 1]).tolist())
 
 
 def _beside(rows: SearchRows, of_passage: Mapping[int, int], step: int, near_ms: int) -> Places:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.domain import ModelIdentity
-from lean_memory.retrieval.recipes import Recipe
 from lean_memory.retrieval.scope import Scope
 from lean_memory.store.search_index import exact, sign_code
 
@@ -22,11 +21,14 @@ class DenseQuery:
     vector: NDArray[np.float32]
 
 
-def best_rows(scope: Scope, query: DenseQuery, recipe: Recipe) -> dict[int, float]:
-    """The up to `depth` visible rows nearest to a question, with their cosines, best first; equals go to the newer row."""
-    near = scope.view.nearest(sign_code(query.model, query.vector), scope.mask, recipe.coarse)
+def best_rows(scope: Scope, query: DenseQuery, *, coarse: int, depth: int) -> dict[int, float]:
+    """The up to `depth` visible rows nearest to a question, with their cosines, best first; equals go to the newer row.
+
+    Exact distances are taken of the `coarse` rows whose codes are nearest.
+    """
+    near = scope.view.nearest(sign_code(query.model, query.vector), scope.mask, coarse)
     found = exact(scope.tx.connection, query.model, near.tolist(), query.vector)
-    return dict(sorted(found, key=lambda pair: (-pair[1], -pair[0]))[: recipe.depth])
+    return dict(sorted(found, key=lambda pair: (-pair[1], -pair[0]))[:depth])
 
 
 def cosines(scope: Scope, query: DenseQuery, known: dict[int, float], row_ids: Iterable[int]) -> NDArray[np.float64]:

@@ -27,7 +27,7 @@ WEAK_RELEVANCE = 0.3
 """Below this a hit tells little: where no hit reaches it, nothing is known about the question."""
 
 _SOURCE_CHARACTERS = 400
-_SLOT_FACTS = 50
+_SLOT_FACTS = 20
 
 
 def codes_for(store: NamespaceStore, embedder: Embedder | None) -> CodeTable:
@@ -54,18 +54,19 @@ def search(
         view = codes.refresh(tx.connection)
         scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility))
         meant = None if vector is None or codes.model is None else DenseQuery(model=codes.model, vector=vector)
-        ranked = _ranked(scope, query, meant, visibility.now, recipe)[:k]
+        aim = _aim(scope, query, recipe)
+        ranked = _ranked(scope, aim, meant, k=k, now=visibility.now, recipe=recipe)
         return _hits(scope, ranked, visibility, _missing(scope, meant))
 
 
-def _ranked(scope: Scope, query: str, meant: DenseQuery | None, now: Instant, recipe: Recipe) -> list[Ranked]:
-    aim = _aim(scope, query, recipe)
-    sparse = lexical.best_rows(scope, aim.words, recipe.lexical, recipe.depth)
-    near = {} if meant is None else dense.best_rows(scope, meant, recipe)
+def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
+    depth = max(recipe.depth, k)
+    sparse = lexical.best_rows(scope, aim.words, recipe.lexical, depth)
+    near = {} if meant is None else dense.best_rows(scope, meant, coarse=max(recipe.coarse, 4 * depth), depth=depth)
     candidates = gather(scope, [*sparse, *near, *_slot(scope, aim, recipe)], recipe.lexical.near_ms)
     cosines = None if meant is None else dense.cosines(scope, meant, near, candidates.rows.row_id.tolist())
     scored = score(scope, candidates, aim, cosines, recipe)
-    return rank(candidates.rows, scored, Arms.of(near, sparse), now, recipe)
+    return rank(candidates.rows, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
 
 
 def _aim(scope: Scope, query: str, recipe: Recipe) -> Aim:

@@ -14,6 +14,7 @@ from lean_memory.retrieval.scoring import Scored
 from lean_memory.store.search_rows import SearchRows
 
 _DAY_MS = 86_400_000
+_LOOKED_AT = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,43 +49,43 @@ class Arms:
             sparse={row_id: i for i, row_id in enumerate(sparse, start=1)},
         )
 
+    def reciprocal(self, row_id: int, constant: int) -> float:
+        """The sum of 1 / (constant + rank) over the arms that found the row."""
+        ranks = (self.dense.get(row_id), self.sparse.get(row_id))
+        return sum(1.0 / (constant + rank) for rank in ranks if rank is not None)
 
-def rank(rows: SearchRows, scored: Scored, arms: Arms, now: Instant, recipe: Recipe) -> list[Ranked]:
-    """All candidates, best first; `rows` and `scored` go together."""
-    ranked = _scored(rows, scored, arms, now, recipe)
-    if recipe.fusion is Fusion.RANKS:
-        ranked = sorted((each for each in ranked if each.rrf > 0.0), key=lambda r: -r.rrf)[: recipe.depth]
+
+def rank(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
+    """The `k` best hits, best first; `rows` and `scored` go together."""
+    ranked = _fused(rows, scored, arms, k=k, now=now, recipe=recipe)
     folded = _newest_first_in_slots(rows, _folded(rows, ranked), recipe)
-    return _spread(rows, sorted(folded, key=_order), recipe)
+    return _spread(rows, sorted(folded, key=_order), recipe)[:k]
 
 
-def _scored(rows: SearchRows, scored: Scored, arms: Arms, now: Instant, recipe: Recipe) -> list[Ranked]:
+def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
+    """The rows that may be among the `k` best: those of passages with a row among the first few times `k`."""
     recency = 0.5 ** (np.maximum(0, now - rows.valid_at) / (_DAY_MS * recipe.half_life_days))
     importance = np.clip(rows.salience / 10.0, 0.0, 1.0)
     final = recipe.relevance * scored.in_context + recipe.recency * recency + recipe.importance * importance
-    columns = zip(
-        rows.row_id.tolist(),
-        final.tolist(),
-        np.clip(scored.alone, 0.0, 1.0).tolist(),
-        recency.tolist(),
-        importance.tolist(),
-        rows.valid_at.tolist(),
-        strict=True,
-    )
+    rrf = np.array([arms.reciprocal(row_id, recipe.rank_constant) for row_id in rows.row_id.tolist()])
+    first = np.argsort(-rrf if recipe.fusion is Fusion.RANKS else -final, kind="stable")[: _LOOKED_AT * k + _LOOKED_AT]
+    places = np.flatnonzero(np.isin(rows.passage, rows.passage[first]))
+    if recipe.fusion is Fusion.RANKS:
+        places = first[rrf[first] > 0.0][: recipe.depth]
     return [
         Ranked(
-            row_id=row_id,
+            row_id=int(rows.row_id[place]),
             place=place,
-            final=total,
-            relevance=alone,
-            recency=fresh,
-            importance=weight,
-            dense_rank=arms.dense.get(row_id),
-            sparse_rank=arms.sparse.get(row_id),
-            rrf=sum(1.0 / (recipe.rank_constant + ranks[row_id]) for ranks in (arms.dense, arms.sparse) if row_id in ranks),
-            valid_at=valid_at,
+            final=float(final[place]),
+            relevance=float(np.clip(scored.alone[place], 0.0, 1.0)),
+            recency=float(recency[place]),
+            importance=float(importance[place]),
+            dense_rank=arms.dense.get(int(rows.row_id[place])),
+            sparse_rank=arms.sparse.get(int(rows.row_id[place])),
+            rrf=float(rrf[place]),
+            valid_at=int(rows.valid_at[place]),
         )
-        for place, (row_id, total, alone, fresh, weight, valid_at) in enumerate(columns)
+        for place in places.tolist()
     ]
 
 

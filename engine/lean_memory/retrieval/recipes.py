@@ -40,7 +40,7 @@ class Recipe:
     name: str
     fusion: Fusion = Fusion.WEIGHTED
     depth: int = 60
-    """Candidates that each arm hands on."""
+    """Candidates that each arm hands on; more where more hits are asked for."""
     coarse: int = 400
     """Rows that the coarse stage hands to the exact distances."""
     postings: int = 400_000
@@ -50,7 +50,7 @@ class Recipe:
     """Share of the cosine in relevance; the rest is lexical."""
     dense_share_unread: float = 0.15
     """The same for a question in a script that the model was not trained to read."""
-    assistant: float = 0.7
+    assistant: float = 0.6
     """Factor for what an assistant said: it is no evidence of the person's life."""
     asking: float = 0.35
     """Taken off for a text that only asks, in proportion for one that asks in part."""
@@ -61,7 +61,7 @@ class Recipe:
     """Factor for what is past, planned or reported."""
     slot: float = 0.2
     """Added where a fact's predicate is what is asked for, of the subject that is named."""
-    same_episode: float = 0.85
+    same_episode: float = 0.7
     """Factor for each hit after the first from one episode."""
     slot_recency: float = 0.02
     """Within a slot, what is newest is put this far before what is oldest."""

@@ -172,8 +172,11 @@ def postings(con: apsw.Connection, token: str, *, prefix: bool = False) -> Posti
     found: str | None = con.execute(
         "SELECT group_concat(doc) FROM index_posting WHERE term >= ? AND term <= ?", (token, f"{token}\U0010ffff" if prefix else token)
     ).get
-    rows, counts = np.unique(np.fromstring(found or "", dtype=np.int64, sep=","), return_counts=True)
-    return Postings(rows=rows, counts=counts)
+    places = np.fromstring(found or "", dtype=np.int64, sep=",")
+    if prefix:
+        places.sort()
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    return Postings(rows=places[starts], counts=np.diff(starts, append=places.shape[0]))
 
 
 def sign_code(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.uint8]:

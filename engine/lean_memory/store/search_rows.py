@@ -21,6 +21,13 @@ JOIN passage p ON p.id = coalesce(r.passage_id, (
 JOIN episode e ON e.id = p.episode_id
 """
 
+_PASSAGES = """
+SELECT DISTINCT coalesce(r.passage_id, (
+    SELECT q.id FROM fact f JOIN passage q ON q.episode_id = f.episode_id AND q.span_start <= f.span_start
+    WHERE f.id = r.fact_id ORDER BY q.span_start DESC LIMIT 1))
+FROM json_each(?) j JOIN index_row r ON r.id = j.value
+"""
+
 _SLOT_ROWS = """
 SELECT f.row_id FROM fact f
 WHERE f.subject_id IN (SELECT value FROM json_each(?)) AND f.predicate IN (SELECT value FROM json_each(?))
@@ -79,6 +86,11 @@ def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> SearchRows:
             for subject, predicate in zip(columns[10], columns[11], strict=True)
         ),
     )
+
+
+def passages_of(con: apsw.Connection, row_ids: Iterable[int]) -> set[int]:
+    """The passages that rows are, or were taken from."""
+    return {cast("int", passage) for (passage,) in con.execute(_PASSAGES, (_json(row_ids),))}
 
 
 def passage_rows(con: apsw.Connection, passages: Iterable[int]) -> dict[int, int]:
