@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -19,8 +20,25 @@ REGISTRY = re.compile(
 )
 MACHINE_PATH = re.compile("|".join([r"(?<![\w.])/wo" + r"rk/", r"(?<![\w.])/ro" + r"ot/", r"(?<![\w.])/ho" + r"me/\w+/"]))
 
+LEFT_BEHIND = {
+    ".git",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".hypothesis",
+    ".ruff_cache",
+    ".pytest_cache",
+    "build",
+    "dist",
+    "uv.lock",
+    "bench-results",
+}
+
 
 def committed() -> Iterator[Path]:
+    """Every file under version control; in a copy without its history, every file but what tools leave behind."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        return (path for path in ROOT.rglob("*") if path.is_file() and not LEFT_BEHIND & set(path.relative_to(ROOT).parts))
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
     return (ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file())
 
