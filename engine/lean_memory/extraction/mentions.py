@@ -9,6 +9,8 @@ from lean_memory.extraction.rules import Place, tie_candidates
 from lean_memory.extraction.scene import Subject, Tie, is_name
 from lean_memory.extraction.vocabulary import object_type
 
+_TITLES = frozenset({"Mr.", "Mrs.", "Ms.", "Dr.", "Prof.", "St."})
+
 
 def mentioned(place: Place, made: Sequence[Candidate]) -> list[Candidate]:
     """Ties named anywhere in the clause that the rules did not already make; the people become known to the scene."""
@@ -39,7 +41,7 @@ def _name(text: str, place: Place) -> str:
     for word in text.split():
         if not is_name(word.strip(",.;:!"), place.pack):
             break
-        words.append(word.strip(",.;:!"))
-        if word[-1:] in ",.;:!":
+        words.append(word if word in _TITLES else word.strip(",.;:!"))
+        if word[-1:] in ",.;:!" and word not in _TITLES:
             break
     return " ".join(words)

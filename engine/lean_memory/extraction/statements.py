@@ -46,15 +46,22 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
 
 def leading_subject(place: Place) -> Subject | None:
     """Whom the words before the clause's first verb name, if anybody."""
-    verb = place.pack.verb_like.search(place.clause.full)
-    head = place.clause.full[: verb.start()].strip() if verb else ""
+    head = _head(place.clause.full, place.pack)
     return resolve(head, place.pack, place.scene) if head else None
+
+
+def _head(text: str, pack: Pack) -> str:
+    """The words before the first verb; "Benedikt signs ..." has a name before a verb that no list knows."""
+    named = pack.has_cue("named_verb", text)
+    if named:
+        return named["N"]
+    verb = pack.verb_like.search(text)
+    return text[: verb.start()].strip() if verb else ""
 
 
 def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
     """The words before the first verb when they name somebody; otherwise what is said is said by the speaker about the world."""
-    verb = pack.verb_like.search(clause.full)
-    head = clause.full[: verb.start()].strip() if verb else ""
+    head = _head(clause.full, pack)
     if head:
         known = resolve(head, pack, scene)
         if known:
@@ -78,7 +85,7 @@ def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, r
         or pack.has_cue("second", text)
     ):
         return False
-    if not (pack.verb_like.search(text) or pack.has_cue("durable", text) or pack.has_cue("past_like", text)):
+    if not (pack.verb_like.search(text) or any(pack.has_cue(cue, text) for cue in ("durable", "past_like", "named_verb"))):
         return False
     named = subject.name != scene.self_name
     mine = pack.has_cue("mine", text) is not None

@@ -76,7 +76,8 @@ def test_the_pack_reads_the_sentence(case: PackTest) -> None:
         recent = Recent(texts=(case.before,), candidates=earlier.candidates)
     found = extract(case.text, t_ref=t_ref, tz=case.tz, source=Source.USER, recent=recent).candidates
     shown = [
-        f"{c.subject} | {c.predicate} | {c.object} | {c.act} {c.polarity} {c.modality} {day(c.valid_at, case.tz)}<{day(c.valid_to, case.tz)}" for c in found
+        f"{c.subject} | {c.predicate} | {c.object} | {c.act} {c.polarity} {c.modality} {day(c.valid_at, case.tz)}<{day(c.valid_to, case.tz)}"
+        for c in found
     ]
     for wanted in case.expect:
         assert any(fits(candidate, wanted, case.tz) for candidate in found), (wanted, shown)
