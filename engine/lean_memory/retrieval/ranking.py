@@ -1,4 +1,4 @@
-"""From scored candidates to a ranking: fusion, one hit for a fact and its passage, and what decides between equals."""
+"""From scored candidates to a ranking: fusion, one hit for a sentence and for a fact and its passage, and what decides between equals."""
 
 from __future__ import annotations
 
@@ -90,29 +90,32 @@ def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant
 
 
 def _folded(rows: SearchRows, ranked: Iterable[Ranked]) -> list[Ranked]:
-    """One hit for a passage and the best fact taken from it: the fact stands for both."""
+    """One hit for what one sentence of a passage was found to say, and none for a passage beside the best fact taken from it."""
     by_passage: dict[int, list[Ranked]] = defaultdict(list)
-    passages = rows.passage.tolist()
-    for each in ranked:
-        by_passage[passages[each.place]].append(each)
+    for each in sorted(ranked, key=_order):
+        by_passage[int(rows.passage[each.place])].append(each)
     folded: list[Ranked] = []
     for group in by_passage.values():
-        facts = sorted((each for each in group if rows.is_fact[each.place]), key=_order) if len(group) > 1 else []
-        passage = next((each for each in group if not rows.is_fact[each.place]), None)
-        if facts and passage is not None:
-            facts[0] = _together(facts[0], passage)
-        folded += facts or group
+        sentences: dict[str | None, Ranked] = {}
+        for each in group:
+            sentence = rows.sentence[each.place]
+            sentences[sentence] = _together(sentences[sentence], each) if sentence in sentences else each
+        passage = sentences.pop(None, None)
+        facts = list(sentences.values())
+        if passage is not None:
+            facts[:1] = [_together(facts[0], passage) if facts else passage]
+        folded += facts
     return folded
 
 
-def _together(fact: Ranked, passage: Ranked) -> Ranked:
+def _together(shown: Ranked, other: Ranked) -> Ranked:
     return replace(
-        fact,
-        final=max(fact.final, passage.final),
-        relevance=max(fact.relevance, passage.relevance),
-        dense_rank=_first(fact.dense_rank, passage.dense_rank),
-        sparse_rank=_first(fact.sparse_rank, passage.sparse_rank),
-        rrf=max(fact.rrf, passage.rrf),
+        shown,
+        final=max(shown.final, other.final),
+        relevance=max(shown.relevance, other.relevance),
+        dense_rank=_first(shown.dense_rank, other.dense_rank),
+        sparse_rank=_first(shown.sparse_rank, other.sparse_rank),
+        rrf=max(shown.rrf, other.rrf),
     )
 
 

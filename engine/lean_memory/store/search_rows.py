@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 _ROWS = """
 SELECT r.id, p.id, e.id, e.t_ref, r.valid_at, f.id IS NOT NULL, coalesce(f.modality = 'asserted', 1), e.source = 'assistant',
-       coalesce(f.salience, 5.0), e.client, f.subject_id, f.predicate
+       coalesce(f.salience, 5.0), e.client, f.subject_id, f.predicate, f.fact_text
 FROM json_each(?) j JOIN index_row r ON r.id = j.value
 LEFT JOIN fact f ON f.id = r.fact_id
 JOIN passage p ON p.id = coalesce(r.passage_id, (
@@ -60,6 +60,8 @@ class SearchRows:
     client: tuple[str | None, ...]
     slot: tuple[tuple[int, str] | None, ...]
     """The subject's number and the predicate of a fact; `None` for a passage."""
+    sentence: tuple[str | None, ...]
+    """The text of a fact; `None` for a passage."""
 
     def __len__(self) -> int:
         return self.row_id.shape[0]
@@ -68,7 +70,7 @@ class SearchRows:
 def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> SearchRows:
     """The rows with those ids, as far as they exist, in the order asked for."""
     found = cast("list[tuple[object, ...]]", con.execute(_ROWS, (_json(row_ids),)).fetchall())
-    columns = list(zip(*found, strict=True)) if found else [()] * 12
+    columns = list(zip(*found, strict=True)) if found else [()] * 13
     numbers = [np.array(column, dtype=np.int64) for column in columns[:_NUMBERS]]
     return SearchRows(
         row_id=numbers[0],
@@ -85,6 +87,7 @@ def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> SearchRows:
             None if predicate is None else (cast("int", subject), cast("str", predicate))
             for subject, predicate in zip(columns[10], columns[11], strict=True)
         ),
+        sentence=cast("tuple[str | None, ...]", columns[12]),
     )
 
 
