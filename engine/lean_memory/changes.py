@@ -42,6 +42,7 @@ class WindowFact:
     asserted_at: Instant
     asserted_until: Instant | None
     recorded_at: Instant
+    """When what was said became known: of two statements about one moment, the one recorded later wins."""
     valid_at: Instant
     valid_to: Instant | None
     is_latest: bool

@@ -33,7 +33,8 @@ from lean_memory.domain import (
     value_key,
 )
 from lean_memory.extraction import vocabulary
-from lean_memory.extraction.pipeline import Recent, extract, passages
+from lean_memory.extraction.pipeline import Recent, extract
+from lean_memory.extraction.sentences import passages, sentences
 from lean_memory.models.ports import Embedder
 from lean_memory.resolution.contradiction import by_cosine, by_words
 from lean_memory.resolution.plan import Statement, plan, statement
@@ -76,13 +77,10 @@ class Ingest:
 
     def add(self, additions: Sequence[Addition]) -> list[AddResult]:
         """Store and learn `additions` in order; each is durable when this returns."""
-        episodes = self.store.record_episodes(
-            [
-                NewEpisode(text=a.text, source=a.source, client=a.client, t_ref=a.t_ref, tz=a.tz, passages=passages(a.text))
-                for a in additions
-            ]
-        )
-        return self.finish(episodes)
+        kept = [self._without_forgotten(a) for a in additions]
+        said = [a for a, _ in kept if a is not None]
+        learned = iter(self.finish(self.store.record_episodes([_new_episode(a) for a in said])))
+        return [_withheld(None if a is None else next(learned), cut) for a, cut in kept]
 
     def resume(self) -> int:
         """Finish what an earlier process left between the two transactions; gives how many episodes that were."""
@@ -102,6 +100,21 @@ class Ingest:
             return []
         with self.store.write() as tx:
             return [_write(tx, each) for each in prepared]
+
+    def forget_context(self) -> None:
+        """Let go of what the last episodes gave, after something was erased."""
+        self._candidates.clear()
+
+    def _without_forgotten(self, addition: Addition) -> tuple[Addition | None, int]:
+        """What is left of a text without the sentences that the person had erased, and how many those are."""
+        gone = self.store.forgotten(said.text for said in sentences(addition.text))
+        if not any(gone):
+            return addition, 0
+        cut = [said.span for said, forgotten in zip(sentences(addition.text), gone, strict=True) if forgotten]
+        text = addition.text
+        for span in reversed(cut):
+            text = text[: span.start] + text[span.end :]
+        return (replace(addition, text=text) if text.strip() else None), len(cut)
 
     def _extract(self, episode: Episode) -> tuple[Candidate, ...]:
         found = extract(episode.text, t_ref=episode.t_ref, tz=episode.tz, source=episode.source, recent=self._recent(episode))
@@ -173,12 +186,23 @@ class Ingest:
         return list(dict.fromkeys(value_key(f.object or f.fact_text) for f in facts))
 
 
+def _new_episode(a: Addition) -> NewEpisode:
+    return NewEpisode(text=a.text, source=a.source, client=a.client, t_ref=a.t_ref, tz=a.tz, passages=passages(a.text))
+
+
+def _withheld(result: AddResult | None, cut: int) -> AddResult:
+    """The result with the sentences that were not even stored; of a text that had no other, there is no episode."""
+    if result is None:
+        return AddResult(episode_id=EpisodeId(""), withheld=cut)
+    return replace(result, withheld=result.withheld + cut) if cut else result
+
+
 def _write(tx: WriteTransaction, prepared: _Prepared) -> AddResult:
     episode = prepared.episode
     if tx.is_done(episode.uid):
         return AddResult(episode_id=episode.uid, fact_ids=tuple(tx.facts_of(episode.uid)))
     kept = [s for s in prepared.statements if not _is_forgotten(tx, s.candidate)]
-    applied = tx.apply(_plan_all(tx, kept), episode=episode, embeddings=prepared.vectors, model=prepared.model)
+    applied = tx.apply(resolve(tx, kept, episode.recorded_at), episode=episode, embeddings=prepared.vectors, model=prepared.model)
     return AddResult(
         episode_id=episode.uid,
         fact_ids=applied.fact_ids,
@@ -192,13 +216,14 @@ def _is_forgotten(tx: WriteTransaction, c: Candidate) -> bool:
     return tx.is_tombstoned(sentence=c.fact_text, subject=c.subject, predicate=c.predicate, value=c.object, polarity=c.polarity)
 
 
-def _plan_all(tx: WriteTransaction, statements: Sequence[Statement]) -> ChangeSet:
+def resolve(tx: WriteTransaction, statements: Sequence[Statement], recorded_at: Instant) -> ChangeSet:
+    """Everything to write for the statements of one episode, recorded at `recorded_at`, as the slots stand in this transaction."""
     total = ChangeSet()
     for slot, said in _by_slot(statements).items():
         whole = slot.cardinality is Cardinality.FUNCTIONAL or any(s.candidate.act is not Act.ASSERT for s in said)
         values = None if whole else frozenset(s.object_key for s in said)
         window = tx.window(slot, values, min(s.valid_at for s in said))
-        planned = plan(window, said, first_new=len(total.facts))
+        planned = plan(window, said, recorded_at=recorded_at, first_new=len(total.facts))
         total = _joined(total, planned)
     return total
 

@@ -304,7 +304,10 @@ class _Namespace:
         self.ingest = Ingest(store=store, embedder=embedder)
 
     def forget(self, fact_id: str | None, episode_id: str | None, entity: str | None) -> ForgetResult:
-        return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
+        try:
+            return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
+        finally:
+            self.ingest.forget_context()
 
 
 _T = TypeVar("_T")

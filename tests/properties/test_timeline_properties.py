@@ -37,6 +37,12 @@ def tell(memory: Memory, told: Sequence[Told]) -> None:
         memory.add("ana", sentence, t_ref=day(when))
 
 
+def told_afresh(told: Sequence[Told]) -> object:
+    with tempfile.TemporaryDirectory() as root, Memory(root=root, embedder=WordEmbedder()) as memory:
+        tell(memory, told)
+        return timeline(memory)
+
+
 def timeline(memory: Memory) -> list[tuple[str, str, str, str, int, int | None, bool]]:
     return sorted(
         (f.predicate, f.object.casefold(), f.polarity.value, f.modality.value, f.valid_at, f.valid_to, f.is_latest)
@@ -50,11 +56,7 @@ def timeline(memory: Memory) -> list[tuple[str, str, str, str, int, int | None, 
 def test_any_order_of_arrival_gives_the_same_timeline(told: tuple[Told, ...], random: object) -> None:
     shuffled = list(told)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as other:
-        with Memory(root=root, embedder=WordEmbedder()) as one, Memory(root=other, embedder=WordEmbedder()) as two:
-            tell(one, sorted(told))
-            tell(two, shuffled)
-            assert timeline(one) == timeline(two)
+    assert told_afresh(sorted(told)) == told_afresh(shuffled)
 
 
 @settings(max_examples=40, deadline=None)

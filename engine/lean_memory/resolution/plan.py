@@ -34,12 +34,12 @@ def statement(candidate: Candidate, t_ref: Instant, object_key: str | None = Non
     return Statement(candidate=candidate, valid_at=at, object_key=key)
 
 
-def plan(window: Window, statements: Sequence[Statement], *, first_new: int = 0) -> ChangeSet:
+def plan(window: Window, statements: Sequence[Statement], *, recorded_at: Instant, first_new: int = 0) -> ChangeSet:
     """What to write so that the slot's timeline includes `statements`, which all concern `window`'s slot.
 
-    `first_new` is the number of new facts already planned in the same change set: references to new facts count from it.
+    `recorded_at` is when their episode was recorded; `first_new` is the number of new facts already planned in the same change set: references to new facts count from it.
     """
-    board = _Board(window=window)
+    board = _Board(window=window, recorded_at=recorded_at)
     for index, said in enumerate(statements):
         board.take(index, said)
     return board.changes(first_new)
@@ -48,6 +48,7 @@ def plan(window: Window, statements: Sequence[Statement], *, first_new: int = 0)
 @dataclass(slots=True, kw_only=True)
 class _Board:
     window: Window
+    recorded_at: Instant
     statements: list[Statement] = field(default_factory=list[Statement])
     struck: dict[int, int] = field(default_factory=dict[int, int])
     """Rows of facts that were never so, with the index of the statement that says what was."""
@@ -105,10 +106,14 @@ class _Board:
                 events.append(_evidence_event(said, order))
         for index, statement_ in enumerate(self.statements):
             if index not in self.withdrawn:
-                order = _statement_order(index, statement_)
+                order = self.order(index)
                 origins[order] = index
                 events.append(_statement_event(statement_, order))
         return events, origins
+
+    def order(self, index: int) -> Order:
+        said = self.statements[index].candidate
+        return (self.recorded_at, _rank(said.act), said.span.start, index)
 
     def _standing(self) -> set[int]:
         """Rows whose statements count here; what only confirms a fact outside the window says nothing in it."""
@@ -121,16 +126,11 @@ class _Board:
 
 
 _Origin = WindowFact | WindowEvidence | int
-_AFTER_EVERYTHING = 1 << 62
 
 
 def _rank(act: Act) -> int:
     """At one moment of one episode ("I left Acme and joined Globex") what ends comes before what begins."""
     return 0 if act is Act.RETRACT else 1
-
-
-def _statement_order(index: int, said: Statement) -> Order:
-    return (_AFTER_EVERYTHING, _rank(said.candidate.act), said.candidate.span.start, index)
 
 
 def _fact_events(fact: WindowFact, origins: dict[Order, _Origin]) -> list[Event]:
@@ -281,13 +281,13 @@ class _Diff:
 
     def _strike(self) -> None:
         for row, index in self.board.struck.items():
-            right = self.holders.get(_statement_order(index, self.board.statements[index]))
+            right = self.holders.get(self.board.order(index))
             self.changed.append(_struck(self._stored(row), right))
 
     def _record_retractions(self) -> None:
         for index, said in enumerate(self.board.statements):
             if said.candidate.act is Act.RETRACT and index not in self.board.withdrawn:
-                closed = next((i for i in self.intervals if i.closer is not None and i.closer.order == _statement_order(index, said)), None)
+                closed = next((i for i in self.intervals if i.closer is not None and i.closer.order == self.board.order(index)), None)
                 self.evidence.append(
                     NewEvidence(
                         candidate=said.candidate,

@@ -47,6 +47,7 @@ _RULES: tuple[tuple[str, str], ...] = (
             FROM fact
             WHERE functional = 1 AND additive = 0 AND struck = 0 AND modality = 'asserted' AND polarity = '+' AND record_kind = 'fact'
                   AND (valid_to IS NULL OR valid_to > valid_at)
+                  AND NOT EXISTS (SELECT 1 FROM evidence c WHERE c.fact_id = fact.id AND (c.additive = 1 OR c.trust <> fact.trust))
         ) WHERE next IS NOT NULL AND (valid_to IS NULL OR valid_to > next)
         """,
     ),

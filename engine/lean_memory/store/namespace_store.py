@@ -39,7 +39,7 @@ from lean_memory.store.namespaces import FileKind, kind_of, path_of, refuse_fore
 from lean_memory.store.opened_file import FileOpener, OpenedFile
 from lean_memory.store.purge import purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
-from lean_memory.store.tombstones import is_tombstoned
+from lean_memory.store.tombstones import has_tombstones, is_tombstoned
 from lean_memory.store.writing import WriteTransaction
 
 __all__ = ["HydratedRow", "NamespaceStore", "NewEpisode", "ReadTransaction", "WriteTransaction"]
@@ -203,10 +203,13 @@ class NamespaceStore:
         with self._snapshot() as con:
             return sentences_of(con, find_scope(con, fact_id=fact_id, episode_id=episode_id, entity=entity))
 
-    def forgotten(self, sentences: Sequence[str]) -> list[bool]:
-        """Which of the sentences were forgotten: asked before an episode is recorded, so that they are not even kept as text."""
+    def forgotten(self, sentences: Iterable[str]) -> list[bool]:
+        """Which of the sentences were forgotten: asked before an episode is recorded, so that they are not even kept as text.
+
+        Empty where nothing ever was; the sentences are then not looked at.
+        """
         with self._snapshot() as con:
-            return [is_tombstoned(con, sentence) for sentence in sentences]
+            return [is_tombstoned(con, sentence) for sentence in sentences] if has_tombstones(con) else []
 
     @classmethod
     def clear(cls, root: Path, name: str, *, settings: Settings, clock: Clock) -> bool:

@@ -17,16 +17,16 @@ _FactRow = tuple[
     int, str, str, str, str, str, int, int, int | None, int, int, int | None, int, int | None, str | None, int,
 ]  # fmt: skip
 _FACT = """
-    SELECT f.id, f.object, f.object_key, f.polarity, f.modality, f.trust, f.additive, f.asserted_at, f.asserted_until, f.recorded_at,
+    SELECT f.id, f.object, f.object_key, f.polarity, f.modality, f.trust, f.additive, f.asserted_at, f.asserted_until, e.recorded_at,
            f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.end_reason, f.span_start
-    FROM fact f
+    FROM fact f JOIN episode e ON e.id = f.episode_id
     WHERE f.subject_id = :subject AND f.predicate = :predicate AND f.struck = 0 AND f.record_kind = 'fact'
 """
 _AMONG_VALUES = "AND f.object_key IN (SELECT value FROM json_each(:keys))"
 
 _EvidenceRow = tuple[int, str, str, str, str, str, str, int, int, int | None, int, int | None, str, str, int, int]
 _EVIDENCE = """
-    SELECT c.id, c.act, c.object, c.object_key, c.polarity, c.modality, c.trust, c.additive, c.valid_at, c.valid_to, c.recorded_at, c.fact_id,
+    SELECT c.id, c.act, c.object, c.object_key, c.polarity, c.modality, c.trust, c.additive, c.valid_at, c.valid_to, e.recorded_at, c.fact_id,
            c.fact_text, e.uid, c.span_start, c.span_end
     FROM evidence c JOIN episode e ON e.id = c.episode_id
     WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :start AND c.act = '{act}'

@@ -12,6 +12,11 @@ import apsw
 from lean_memory.domain import Instant, Polarity, value_key
 
 
+def has_tombstones(con: apsw.Connection) -> bool:
+    """Whether anything was ever forgotten here."""
+    return con.execute("SELECT 1 FROM tombstone LIMIT 1").fetchone() is not None
+
+
 def is_tombstoned(con: apsw.Connection, sentence: str) -> bool:
     """Whether the sentence, whatever its case, spacing and edge punctuation, was forgotten."""
     return _is_known(con, _sentence(sentence))
@@ -38,9 +43,7 @@ def lift_sentence(con: apsw.Connection, sentence: str) -> None:
 
 
 def _is_known(con: apsw.Connection, message: bytes) -> bool:
-    if con.execute("SELECT 1 FROM tombstone LIMIT 1").fetchone() is None:
-        return False
-    return con.execute("SELECT 1 FROM tombstone WHERE digest = ?", (_digest(con, message),)).fetchone() is not None
+    return has_tombstones(con) and con.execute("SELECT 1 FROM tombstone WHERE digest = ?", (_digest(con, message),)).fetchone() is not None
 
 
 def _bury(con: apsw.Connection, messages: set[bytes], moment: Instant) -> int:
