@@ -4,6 +4,7 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
 
     code, spaces, cased, first    language code; words are parted by blanks; names begin with a capital; how the speaker is written ("I")
     tenseless       verbs have no past: a time that is over makes what goes on past
+    topic           what follows a name that is put before a sentence without a subject (ja: "は")
     drops_subject   a sentence without a subject goes on about the last one, and in the beginning is about the speaker
     variants        groups of characters that stand for each other ("们們 说說説"), see `variants.py`
     [roles]         how somebody without a name is called: `own = "我{role}"` the speaker's, `of = "{owner}的{role}"` somebody's
@@ -118,6 +119,7 @@ class Pack:
     spaces: bool
     cased: bool
     first: str
+    topic: str
     tenseless: bool
     drops_subject: bool
     roles: tuple[str, str]
@@ -199,6 +201,7 @@ class _Loader:
             spaces=self._spaces,
             cased=bool(self._data.get("cased", True)),
             first=str(self._data.get("first", "I")),
+            topic=str(self._data.get("topic", "")),
             tenseless=bool(self._data.get("tenseless", False)),
             drops_subject=bool(self._data.get("drops_subject", False)),
             roles=(str(self._table("roles").get("own", "user's {role}")), str(self._table("roles").get("of", "{owner}'s {role}"))),

@@ -24,7 +24,7 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
     text = clause.full
     name = pack.first if subject.name == USER else subject.name
     if not subject.said:
-        text = f"{pack.first if subject.name == scene.self_name else name}{' ' if pack.spaces else ''}{text}"
+        text = f"{pack.first if subject.name == scene.self_name else name + pack.topic}{' ' if pack.spaces else ''}{text}"
     elif not subject.stands_alone and subject.said != name and not (scene.speaker and subject.name == scene.speaker):
         owner = subject.said.casefold() in pack.word_sets.get("their", frozenset())
         text = _swapped(text, subject.said, f"{name}'s" if owner else name, pack)
