@@ -61,7 +61,7 @@ def insert_row(con: apsw.Connection, *, fact_id: int | None, passage_id: int | N
     """Add a row with its words; its vector comes later. Returns the row's id."""
     words = lexical_text.tokens(con, text)
     asks = round(255 * lexical_text.asking_share(text))
-    flags = _flags(visibility, is_fact=fact_id is not None)
+    flags = flags_of(visibility) | (0 if fact_id is None else IS_FACT)
     con.execute(
         "INSERT INTO index_row (fact_id, passage_id, valid_at, valid_to, recorded_at, tokens, asks, flags) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (fact_id, passage_id, visibility.valid_at, visibility.valid_to, visibility.recorded_at, len(words), asks, flags),
@@ -90,7 +90,7 @@ def set_visibility(con: apsw.Connection, row_id: int, visibility: RowVisibility)
             visibility.valid_to,
             visibility.recorded_at,
             IS_FACT,
-            _flags(visibility, is_fact=False),
+            flags_of(visibility),
             row_id,
         ),
     )
@@ -179,6 +179,12 @@ def postings(con: apsw.Connection, token: str, *, prefix: bool = False) -> Posti
     return Postings(rows=places[starts], counts=np.diff(starts, append=places.shape[0]))
 
 
+def flags_of(visibility: RowVisibility) -> int:
+    """The flags of a row of that visibility; `IS_FACT` is not among them."""
+    pairs = ((visibility.latest, LATEST), (visibility.cold, COLD), (visibility.struck, STRUCK), (visibility.asserted, ASSERTED))
+    return PRESENT | sum(bit for on, bit in pairs if on)
+
+
 def sign_code(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.uint8]:
     """The signs of a vector's leading `coarse_dims` components, packed and padded to whole 64-bit words; shape (bytes,)."""
     code = np.zeros(code_record_size(model) - 1, dtype=np.uint8)
@@ -190,17 +196,6 @@ def sign_code(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.u
 def code_record_size(model: ModelIdentity) -> int:
     """Bytes of one code in a block: a byte that says whether there is one, and the code in whole 64-bit words."""
     return 1 + (model.coarse_dims + 63) // 64 * 8
-
-
-def _flags(visibility: RowVisibility, *, is_fact: bool) -> int:
-    pairs = (
-        (visibility.latest, LATEST),
-        (visibility.cold, COLD),
-        (visibility.struck, STRUCK),
-        (visibility.asserted, ASSERTED),
-        (is_fact, IS_FACT),
-    )
-    return PRESENT | sum(bit for on, bit in pairs if on)
 
 
 def _publish(con: apsw.Connection, row_id: int) -> None:

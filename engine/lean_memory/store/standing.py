@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,7 +37,7 @@ _PASSAGES_ABOUT = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Said:
+class Said:
     """How something that a passage says stands."""
 
     valid_to: Instant | None
@@ -89,13 +90,13 @@ def refresh_passage(con: apsw.Connection, passage_row: int) -> None:
         return
     index_row, episode, start, end, t_ref, recorded_at = cast("tuple[int, int, int, int, int, int]", found)
     said = _said(con, episode, start, end)
-    search_index.set_visibility(con, index_row, _passage_visibility(said, Instant(t_ref), Instant(recorded_at)))
+    search_index.set_visibility(con, index_row, passage_visibility(said, Instant(t_ref), Instant(recorded_at)))
 
 
-def _said(con: apsw.Connection, episode: int, start: int, end: int) -> list[_Said]:
+def _said(con: apsw.Connection, episode: int, start: int, end: int) -> list[Said]:
     rows = con.execute(_SAID_IN_PASSAGE, {"episode": episode, "start": start, "end": end}).fetchall()
     return [
-        _Said(
+        Said(
             valid_to=None if valid_to is None else Instant(valid_to),
             is_latest=bool(is_latest),
             struck=bool(struck),
@@ -105,7 +106,8 @@ def _said(con: apsw.Connection, episode: int, start: int, end: int) -> list[_Sai
     ]
 
 
-def _passage_visibility(said: list[_Said], t_ref: Instant, recorded_at: Instant) -> RowVisibility:
+def passage_visibility(said: Sequence[Said], t_ref: Instant, recorded_at: Instant) -> RowVisibility:
+    """How a passage may be found that says these things: while one of them is current, or always where it says nothing."""
     true = [s for s in said if not s.struck]
     live = [s for s in true if s.is_latest]
     if not said:
