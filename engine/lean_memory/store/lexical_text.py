@@ -18,6 +18,7 @@ _UNSPACED = (
     r"\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
 )
 _RUN = re.compile(f"[{_UNSPACED}]+")
+_LONG_WORD = re.compile(r"\w{256}")
 _SENTENCE = re.compile(r"[^.!?。！？…]*(?:[.!?。！？…]+|$)", re.DOTALL)
 _ASKS = ("?", "？")
 _NOT_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -64,7 +65,9 @@ def is_unspaced(character: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", _NOT_TEXT.sub(" ", text)).casefold()
+    folded = unicodedata.normalize("NFKC", _NOT_TEXT.sub(" ", text)).casefold()
+    # FTS5 keeps the first 32,768 bytes of a token only; cut long before, what is asked for is cut the same way.
+    return _LONG_WORD.sub(r"\g<0> ", folded)
 
 
 def _pairs(run: str, count: int) -> str:

@@ -1,0 +1,276 @@
+"""The search index: what is written to it is found by its words, its vector and its time, and what is deleted is gone to the last byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lean_memory.domain import Instant, ModelIdentity, Visibility
+from lean_memory.store import lexical_text, search_index
+from lean_memory.store.codes import CodeTable, IndexView
+from lean_memory.store.connection import immediate, open_connection, snapshot
+from lean_memory.store.search_index import BLOCK, RowVisibility
+from support.statements import day, open_store
+
+MODEL = ModelIdentity(model_id="test", revision="1", dims=96)
+NOW = Visibility(now=day(2000))
+
+
+@pytest.fixture
+def path(root: Path) -> Path:
+    with_schema = open_store(root)
+    with_schema.close()
+    return with_schema.path
+
+
+@pytest.fixture
+def con(path: Path) -> Iterator[apsw.Connection]:
+    opened = open_connection(path, busy_timeout_ms=1000)
+    yield opened
+    opened.close()
+
+
+def visible(start: float = 0, end: float | None = None, *, latest: bool = True, cold: bool = False, struck: bool = False) -> RowVisibility:
+    return RowVisibility(
+        valid_at=day(start), valid_to=None if end is None else day(end), recorded_at=day(start), latest=latest, cold=cold, struck=struck
+    )
+
+
+def insert(con: apsw.Connection, text: str, visibility: RowVisibility | None = None) -> int:
+    with immediate(con):
+        return search_index.insert_row(con, fact_id=None, passage_id=1, text=text, visibility=visibility or visible())
+
+
+def found(con: apsw.Connection, word: str) -> list[int]:
+    [token] = lexical_text.question_tokens(con, word)
+    return search_index.postings(con, token, prefix=lexical_text.is_prefix(token)).rows.tolist()
+
+
+def unit(seed: int, dims: int = MODEL.dims) -> NDArray[np.float32]:
+    made = np.random.default_rng(seed).standard_normal(dims).astype(np.float32)
+    return made / np.linalg.norm(made)
+
+
+def view_of(table: CodeTable, con: apsw.Connection) -> IndexView:
+    with snapshot(con):
+        return table.refresh(con)
+
+
+def seen(view: IndexView, con: apsw.Connection, visibility: Visibility) -> list[int]:
+    return np.flatnonzero(view.visible(con, visibility)).tolist()
+
+
+# Words
+
+
+def test_a_row_is_found_by_the_stem_of_its_words_whatever_their_case_and_width(con: apsw.Connection) -> None:
+    row = insert(con, "Ｍelanie was RUNNING in the Café.")
+    assert found(con, "melanie") == found(con, "runs") == found(con, "cafe") == [row]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("我以前住在长沙市。", "长沙"),
+        ("我有一只猫", "猫"),
+        ("猫が好きです。", "猫"),
+        ("東京タワーへ行きました", "タワー"),
+        ("저는 서울에서 일합니다", "서울"),
+        ("ผมทำงานที่กรุงเทพ", "กรุงเทพ"),
+        ("I use iPhone15手机 daily", "手机"),
+        ("I use iPhone15手机 daily", "iphone15"),
+        ("मैं दिल्ली में रहता हूँ", "दिल्ली"),
+    ],
+)
+def test_words_of_scripts_without_spaces_are_found_inside_longer_runs(con: apsw.Connection, text: str, asked: str) -> None:
+    row = insert(con, text)
+    insert(con, "Something else altogether, 别的东西。")
+    tokens = lexical_text.question_tokens(con, asked)
+    assert [search_index.postings(con, t, prefix=lexical_text.is_prefix(t)).rows.tolist() for t in tokens] == [[row]] * len(tokens)
+
+
+def test_how_often_a_word_stands_in_a_row_is_known(con: apsw.Connection) -> None:
+    insert(con, "nothing here")
+    row = insert(con, "tea and tea and more tea")
+    postings = search_index.postings(con, "tea")
+    assert (postings.rows.tolist(), postings.counts.tolist()) == ([row], [3])
+    assert search_index.document_frequency(con, "tea") == 1
+
+
+@pytest.mark.parametrize("text", ["", "\ud800", "\x00\x01", "'\" OR *", "AND", "NEAR(", "🙂🙂", "a" * 100_000, "\u202eabc\u202c"])
+def test_any_text_can_be_indexed_asked_for_and_deleted(con: apsw.Connection, text: str) -> None:
+    row = insert(con, text)
+    for token in lexical_text.question_tokens(con, text):
+        assert row in search_index.postings(con, token, prefix=lexical_text.is_prefix(token)).rows
+    with immediate(con):
+        search_index.delete_row(con, row, text)
+    assert con.execute("SELECT count(*) FROM index_vocabulary").get == 0
+
+
+def test_the_share_of_a_text_that_asks_is_counted_in_characters() -> None:
+    assert lexical_text.asking_share("I moved. Really?") == pytest.approx(7 / 15)
+    assert lexical_text.asking_share("你好吗？") == 1.0
+    assert lexical_text.asking_share("No question.") == 0.0
+
+
+# Erasing
+
+
+def test_nothing_of_a_deleted_row_is_left_in_the_file(con: apsw.Connection, path: Path) -> None:
+    for i in range(300):
+        insert(con, f"an everyday sentence number {i} of some words")
+    vector = unit(7)
+    row = insert(con, "the secretword zebraquux 密码本子")
+    with immediate(con):
+        search_index.set_vector(con, row, MODEL, vector)
+    for i in range(300):
+        insert(con, f"another sentence number {i} of other words")
+    with immediate(con):
+        search_index.delete_row(con, row, "the secretword zebraquux 密码本子")
+    for _ in con.execute("PRAGMA wal_checkpoint(TRUNCATE)"):
+        pass
+    left = path.read_bytes()
+    code = search_index.sign_code(MODEL, vector).tobytes()
+    assert not any(piece in left for piece in (b"secretw", b"zebraq", "密码".encode(), vector.tobytes(), code))
+    con.execute("INSERT INTO index_text (index_text) VALUES ('integrity-check')")
+
+
+# In memory
+
+
+def test_latest_as_of_and_history_each_see_their_rows(con: apsw.Connection) -> None:
+    old = insert(con, "old", visible(1, 5, latest=False))
+    new = insert(con, "new", visible(5))
+    cold = insert(con, "cold", visible(2, cold=True))
+    ended = insert(con, "ended", visible(3, 9))
+    insert(con, "struck", visible(1, struck=True))
+    view = view_of(CodeTable(None), con)
+    assert seen(view, con, NOW) == [new]
+    assert seen(view, con, Visibility(now=day(2000), include_cold=True)) == [new, cold]
+    assert seen(view, con, Visibility(now=day(8))) == [new, ended]
+    assert seen(view, con, Visibility(now=day(2000), latest_only=False)) == [old, new, cold, ended]
+    assert seen(view, con, Visibility(now=day(2000), as_of=day(4.9), latest_only=False)) == [old, cold, ended]
+    assert seen(view, con, Visibility(now=day(2000), as_of=day(5), latest_only=False)) == [new, cold, ended]
+
+
+def test_a_view_stays_as_it_was_while_rows_change_and_the_next_one_follows(con: apsw.Connection) -> None:
+    table = CodeTable(MODEL)
+    rows = [insert(con, f"row {i}") for i in range(3)]
+    before = view_of(table, con)
+    with immediate(con):
+        search_index.set_visibility(con, rows[0], visible(0, 1, latest=False))
+        search_index.delete_row(con, rows[1], "row 1")
+    rows.append(insert(con, "row 3"))
+    after = view_of(table, con)
+    assert seen(before, con, NOW) == rows[:3]
+    assert seen(after, con, NOW) == rows[2:]
+    assert view_of(table, con) is after
+
+
+def test_a_snapshot_from_before_a_change_gets_the_index_as_it_was_then(con: apsw.Connection, path: Path) -> None:
+    table = CodeTable(MODEL)
+    first = insert(con, "first")
+    earlier = open_connection(path, busy_timeout_ms=1000, readonly=True)
+    with snapshot(earlier):
+        earlier.execute("SELECT count(*) FROM index_row").fetchall()
+        second = insert(con, "second")
+        with immediate(con):
+            search_index.set_visibility(con, first, visible(0, 1, latest=False))
+            search_index.set_vector(con, second, MODEL, unit(1))
+        assert seen(view_of(table, con), con, NOW) == [second]
+        assert seen(table.refresh(earlier), earlier, NOW) == [first]
+    assert seen(view_of(table, con), con, NOW) == [second]
+    earlier.close()
+
+
+def test_a_file_that_took_the_place_of_another_is_read_anew(root: Path, path: Path, con: apsw.Connection) -> None:
+    table = CodeTable(MODEL)
+    rows = [insert(con, f"row {i}") for i in range(3)]
+    assert seen(view_of(table, con), con, NOW) == rows
+    other = open_store(root, "bob")
+    other.close()
+    there = open_connection(other.path, busy_timeout_ms=1000)
+    only = [insert(there, "one", visible(0, 1, latest=False)), insert(there, "two"), insert(there, "three", visible(0, 1, latest=False))]
+    assert seen(view_of(table, there), there, NOW) == [only[1]]
+    there.close()
+
+
+def test_the_nearest_rows_are_found_among_the_visible_ones_in_every_block(con: apsw.Connection) -> None:
+    count = 2 * BLOCK + 10
+    vectors = np.stack([unit(i) for i in range(count)])
+    with immediate(con):
+        rows = [
+            search_index.insert_row(
+                con, fact_id=None, passage_id=1, text="x", visibility=visible(0, None if i % 3 else 1, latest=i % 3 > 0)
+            )
+            for i in range(count)
+        ]
+        search_index.set_vectors(con, MODEL, dict(zip(rows, vectors, strict=True)))
+    view = view_of(CodeTable(MODEL), con)
+    query = unit(-1 % 10_000)
+    mask = view.visible(con, NOW)
+    near = view.nearest(search_index.sign_code(MODEL, query), mask, 200)
+    cosines = dict(search_index.exact(con, MODEL, near.tolist(), query))
+    allowed = [row for i, row in enumerate(rows) if i % 3]
+    truth = sorted(allowed, key=lambda row: -float(vectors[rows.index(row)] @ query))[:5]
+    assert sorted(cosines, key=lambda row: -cosines[row])[:5] == truth
+    assert cosines[truth[0]] == pytest.approx(float(vectors[rows.index(truth[0])] @ query), abs=1e-5)
+    assert set(near.tolist()) <= set(allowed)
+
+
+def test_one_visible_row_is_found_behind_five_thousand_nearer_hidden_ones(con: apsw.Connection) -> None:
+    query = unit(0)
+    with immediate(con):
+        far = search_index.insert_row(con, fact_id=None, passage_id=1, text="old", visibility=visible(0, 5, latest=False))
+        search_index.set_vector(con, far, MODEL, -query)
+        for _ in range(5000):
+            row = search_index.insert_row(con, fact_id=None, passage_id=1, text="new", visibility=visible(10))
+            search_index.set_vector(con, row, MODEL, query)
+    view = view_of(CodeTable(MODEL), con)
+    mask = view.visible(con, Visibility(now=day(2000), as_of=day(3), latest_only=False))
+    assert view.nearest(search_index.sign_code(MODEL, query), mask, 400).tolist() == [far]
+
+
+# Vectors of several models
+
+
+def test_vectors_of_another_revision_are_kept_apart(con: apsw.Connection) -> None:
+    other = ModelIdentity(model_id="test", revision="2", dims=96)
+    rows = [insert(con, f"row {i}") for i in range(3)]
+    with immediate(con):
+        search_index.set_vectors(con, MODEL, {row: unit(row) for row in rows})
+        search_index.set_vector(con, rows[0], other, unit(99))
+    assert search_index.rows_without_vector(con, other, 10) == rows[1:]
+    assert search_index.rows_without_vector(con, other, 1, after=rows[1]) == rows[2:]
+    assert search_index.rows_without_vector(con, MODEL, 10) == []
+    view = view_of(CodeTable(other), con)
+    mask = view.visible(con, NOW)
+    assert view.nearest(search_index.sign_code(other, unit(99)), mask, 10).tolist() == [rows[0]]
+    assert view.lacks_vectors(mask)
+    assert [model for _, model in search_index.models(con)] == [MODEL, other]
+
+
+def test_the_code_of_a_matryoshka_model_is_made_from_its_prefix(con: apsw.Connection) -> None:
+    model = ModelIdentity(model_id="nested", revision="1", dims=96, prefix=64)
+    near, far = unit(1), unit(1)
+    far[:64] *= -1
+    rows = [insert(con, "near"), insert(con, "far")]
+    with immediate(con):
+        search_index.set_vectors(con, model, {rows[0]: near, rows[1]: far})
+    view = view_of(CodeTable(model), con)
+    assert search_index.sign_code(model, near).shape == (8,)
+    assert view.nearest(search_index.sign_code(model, near), view.visible(con, NOW), 1).tolist() == [rows[0]]
+    assert dict(search_index.exact(con, model, rows, near))[rows[1]] == pytest.approx(float(far @ near), abs=1e-5)
+    assert [known for _, known in search_index.models(con)] == [model]
+
+
+def test_a_moment_before_everything_shows_nothing(con: apsw.Connection) -> None:
+    insert(con, "row", visible(10))
+    view = view_of(CodeTable(None), con)
+    assert seen(view, con, Visibility(now=day(2000), as_of=Instant(day(1)), latest_only=False)) == []
+    assert seen(view, con, Visibility(now=day(2000), known_at=day(1))) == []
