@@ -44,4 +44,5 @@ def _name(text: str, place: Place) -> str:
         words.append(word if word in _TITLES else word.strip(",.;:!"))
         if word[-1:] in ",.;:!" and word not in _TITLES:
             break
-    return " ".join(words)
+    name = " ".join(words)
+    return name[:-2] if name.endswith(("'s", "’s")) else name

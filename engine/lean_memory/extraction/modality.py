@@ -49,7 +49,7 @@ def mood(sentence: str, pack: Pack) -> Mood:
     if pack.has_cue("hypothetical", sentence):
         return Mood.HYPOTHESIS
     if is_reported(sentence, pack):
-        return Mood.REPORT
+        return Mood.REPORT if pack.has_cue("reported", sentence) or len(unquoted(sentence).split()) > 2 else Mood.CHATTER
     if not kept and pack.has_cue("command", sentence):
         return Mood.COMMAND
     return Mood.CHATTER if pack.has_cue("chatter", sentence) else Mood.STATEMENT

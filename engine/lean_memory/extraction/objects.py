@@ -82,12 +82,17 @@ def _is_label(value: str, pack: Pack) -> bool:
 
 _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
     "name": is_name,
-    "people": is_name,
+    "people": lambda value, pack: is_name(value, pack) and not value.endswith(("'s", "’s")),
+    "activity": lambda value, pack: len(value) <= 60 and not pack.has_cue("not_activity", value),
+    "skill": lambda value, pack: len(value.split()) <= 6 and not pack.has_cue("clause_like", value) and not pack.has_cue("finite", value),
     "label": _is_label,
     "number": _is_number,
     "place": lambda value, pack: len(value) <= 60 and not pack.has_cue("not_place", value) and not pack.has_cue("duration", value),
     "org": lambda value, pack: (
-        len(value) <= 80 and value.casefold() not in pack.word_sets.get("not_org", frozenset()) and not pack.has_cue("duration", value)
+        len(value) <= 80
+        and value.casefold() not in pack.word_sets.get("not_org", frozenset())
+        and not pack.has_cue("duration", value)
+        and not pack.has_cue("not_org_like", value)
     ),
     "proper": lambda value, _: any(character.isupper() for character in value),
     "verbatim": lambda value, _: bool(value),

@@ -70,7 +70,7 @@ class Rule:
     `event`: the past form tells what is so now ("moved to"), and the -ing form what is planned.
     `timeless`: the past form tells what stays true ("was founded by").
     `dates`: `value` also tries the clause with its dates in, because the object may be one; `keep` leaves all but a final "since ..." in.
-    `also`: later rules are tried as well.
+    `also`: later rules are tried as well. `steady`: a plan or hope of it is no fact ("I'd like to know ...").
     """
 
     id: str
@@ -82,6 +82,7 @@ class Rule:
     timeless: bool = False
     dates: str = ""
     also: bool = False
+    steady: bool = False
     confidence: float = 0.9
 
 
@@ -296,6 +297,7 @@ class _Loader:
             timeless=bool(row.get("timeless", False)),
             dates=str(row.get("dates", "")),
             also=bool(row.get("also", False)),
+            steady=bool(row.get("steady", False)),
             confidence=float(str(row.get("confidence", 0.9))),
         )
 

@@ -104,6 +104,8 @@ def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
     if subject is None or not _fits(hit, place.pack):
         return []
     reading = read(hit.match, hit.rule, place.clause, place.pack, place.t_ref)
+    if hit.rule.steady and reading.modality is Modality.PLANNED:
+        return []
     drafts: list[Candidate] = []
     for number, emit in enumerate(hit.rule.emits):
         made = _emitted(emit, hit, subject, reading, place)
@@ -171,13 +173,14 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
     if not predicate or about is None:
         return []
     values = _subjects(hit, subject, place.pack) if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
-    drafts = (_candidate(one, predicate, value, hit.rule, place) for one in _each(about, place.pack) for value in values)
+    drafts = (_candidate(one, predicate, value, hit.rule, place) for one in _each(about, hit, place.pack) for value in values)
     return [_read_into(draft, emit, reading, hit.parts, place.pack) for draft in drafts]
 
 
-def _each(subject: Subject, pack: Pack) -> Sequence[Subject]:
+def _each(subject: Subject, hit: _Hit, pack: Pack) -> Sequence[Subject]:
     """The people of "Yuki and Hana", one by one."""
-    names = items(subject.name, pack) if subject.kind == "person" and subject.name == subject.said else ()
+    may_be_many = hit.rule.subject in {"person", "living", "any"} and subject.kind == "person" and subject.name == hit.parts.get("S")
+    names = items(subject.name, pack) if may_be_many else ()
     if len(names) < 2 or not all(accepts("name", name, pack) for name in names):
         return (subject,)
     return [replace(subject, name=name) for name in names]
