@@ -208,7 +208,7 @@ def _calendar_date(parts: Mapping[str, str], forms: _Forms, anchor: Anchor) -> M
         return Moment.of(read[0], "day", tz, doubt=read[1]) if read else None
     month = int(str(forms.tables["months"][_key(parts["month"])])) if "month" in parts else int(parts.get("mon", "0"))
     year = int(parts["year"]) if "year" in parts else None
-    day = int(re.sub(r"\D", "", parts["day"])) if "day" in parts else None
+    day = int(re.sub(r"\D", "", parts["day"])) if "day" in parts else _number(parts["n"], forms.tables["numbers"]) if "n" in parts else None
     if not month:
         return Moment.of(date(year, 1, 1), "year", tz) if year else None
     if not 1 <= month <= 12:
