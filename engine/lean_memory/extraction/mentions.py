@@ -24,7 +24,7 @@ def mentioned(place: Place, made: Sequence[Candidate]) -> list[Candidate]:
         predicate = place.pack.kin.get(role)
         if not predicate or not name:
             continue
-        place.scene.note(name, object_type(predicate) or "person")
+        place.scene.note(name, object_type(predicate) or "person", role)
         if (predicate, name) not in known and not any(c.object == name for c in made):
             tie = Tie(subject=place.scene.self_name, predicate=predicate, object=name)
             # the clause is about its own subject, so it can stand as it is

@@ -111,7 +111,10 @@ class _Run:
     def _kept(self, place: Place) -> list[Candidate]:
         """The clause as it is, where no rule knows it; its subject goes on into the next clause all the same."""
         kept = statement(place)
-        self.scene.last = self.scene.last or leading_subject(place)
+        subject = leading_subject(place)
+        if subject:
+            self.scene.note(subject.name, subject.kind, subject.role)
+        self.scene.last = self.scene.last or subject
         return [kept] if kept else []
 
     def _was_said(self, other: str, made: Sequence[Candidate], contrasted: bool) -> bool:

@@ -15,7 +15,7 @@ from lean_memory.extraction.objects import accepts, clean, items
 from lean_memory.extraction.pack import Emit, Pack, Rule
 from lean_memory.extraction.pattern import forms_of
 from lean_memory.extraction.rewriting import standalone
-from lean_memory.extraction.scene import Scene, Subject, resolve
+from lean_memory.extraction.scene import Scene, Subject, Tie, resolve
 from lean_memory.extraction.sentences import Sentence
 
 _KINDS = {
@@ -112,7 +112,7 @@ def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
         if not made and number == 0:
             return []
         drafts.extend(made)
-    _remember(subject, drafts, place.scene, names="S" not in hit.match.re.groupindex)
+    _remember(subject, drafts, place.scene, names="S" not in hit.match.re.groupindex, role=hit.parts.get("K", ""))
     return [*tie_candidates(subject, place), *drafts]
 
 
@@ -179,7 +179,11 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
 
 def _each(subject: Subject, hit: _Hit, pack: Pack) -> Sequence[Subject]:
     """The people of "Yuki and Hana", one by one."""
-    may_be_many = hit.rule.subject in {"person", "living", "any"} and subject.kind == "person" and subject.name == hit.parts.get("S")
+    may_be_many = (
+        hit.rule.subject in {"person", "living", "any"}
+        and subject.kind == "person"
+        and (subject.ties or subject.name == hit.parts.get("S"))
+    )
     names = items(subject.name, pack) if may_be_many else ()
     if len(names) < 2 or not all(accepts("name", name, pack) for name in names):
         return (subject,)
@@ -240,6 +244,7 @@ def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: 
     entry = vocabulary.predicate(predicate)
     dates = [] if rule.dates else list(clause.dates)
     doubts = tuple(date.doubt for date in dates if date.doubt)
+    hedged = place.pack.has_cue("hedge", clause.whole) is not None
     return Candidate(
         subject=subject.name,
         subject_type=subject.kind,
@@ -250,11 +255,11 @@ def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: 
         span=clause.span if not clause.is_alone else place.sentence.span,
         cardinality=entry.cardinality,
         salience=entry.salience,
-        confidence=rule.confidence * (0.5 if doubts else 1.0),
+        confidence=rule.confidence * (0.5 if doubts else 1.0) * (0.6 if hedged else 1.0),
         valid_at=next((date.begins for date in dates if date.begins is not None), None),
         valid_to=next((date.ends for date in dates if date.ends is not None), None),
         rule=rule.id,
-        reasons=doubts,
+        reasons=(*doubts, *(("said with doubt",) if hedged else ())),
     )
 
 
@@ -282,7 +287,7 @@ def _read_into(candidate: Candidate, emit: Emit, reading: Reading, parts: Mappin
 def tie_candidates(subject: Subject, place: Place) -> list[Candidate]:
     """The relations a subject's noun phrase gives away, as candidates."""
     made: list[Candidate] = []
-    for tie in subject.ties:
+    for tie in (one for whole in subject.ties for one in _each_tie(whole, place.pack)):
         entry = vocabulary.predicate(tie.predicate)
         made.append(
             Candidate(
@@ -302,12 +307,18 @@ def tie_candidates(subject: Subject, place: Place) -> list[Candidate]:
     return made
 
 
-def _remember(subject: Subject, drafts: Sequence[Candidate], scene: Scene, *, names: bool) -> None:
+def _each_tie(tie: Tie, pack: Pack) -> Sequence[Tie]:
+    """ "My friends Kim and Lee" are two."""
+    names = items(tie.object, pack)
+    return [replace(tie, object=name) for name in names] if len(names) > 1 and all(accepts("name", name, pack) for name in names) else [tie]
+
+
+def _remember(subject: Subject, drafts: Sequence[Candidate], scene: Scene, *, names: bool, role: str) -> None:
     """`names`: the clause has no subject slot, so that "my sister is called Ana" goes on about Ana."""
     named = next((draft for draft in drafts[:1] if names and draft.object_type in {"person", "animal"} and draft.act is Act.ASSERT), None)
     scene.last = Subject(name=named.object, kind=named.object_type or "person") if named else subject
     if subject.name not in (USER, scene.self_name):
-        scene.note(subject.name, subject.kind)
+        scene.note(subject.name, subject.kind, subject.role)
     for draft in drafts:
         if draft.object_type in {"person", "animal"} and draft.act is Act.ASSERT and draft.polarity is Polarity.POSITIVE:
-            scene.note(draft.object, draft.object_type)
+            scene.note(draft.object, draft.object_type, role)

@@ -42,6 +42,9 @@ _PARTICLES = frozenset(
         "zur",
     ]
 )
+_WORD = re.compile(r"\w+")
+_THINGS = frozenset({"thing", "organization", "place", "animal"})
+_LIVING = frozenset({"person", "animal"})
 _ASIDE = re.compile(r"^(?P<head>[^,，]+?)\s*[,，]\s*(?P<aside>[^,，]{1,60}?)\s*[,，]$")
 
 
@@ -64,6 +67,8 @@ class Subject:
     stands_alone: bool = True
     """The text itself names it, so the sentence needs no rewriting."""
     ties: tuple[Tie, ...] = ()
+    role: str = ""
+    """The kinship word it was named by, which tells "he" from "she"."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,10 +79,14 @@ class Scene:
     last: Subject | None = None
     mentions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Names with their kinds, newest last."""
+    roles: dict[str, str] = field(default_factory=dict[str, str])
+    """The words that say what somebody is to somebody: Ana -> "sister"."""
 
-    def note(self, name: str, kind: str) -> None:
+    def note(self, name: str, kind: str, role: str = "") -> None:
         if name not in (USER, self.speaker):
             self.mentions.append((name, kind))
+            if role:
+                self.roles[name] = role.casefold()
 
     def recall(self, candidates: Sequence[Candidate]) -> None:
         """Takes up the names of earlier candidates."""
@@ -86,7 +95,7 @@ class Scene:
                 self.note(candidate.subject, candidate.subject_type)
             kind = candidate.object_type or object_type(candidate.predicate)
             if kind in {"person", "animal"}:
-                self.note(candidate.object, kind)
+                self.note(candidate.object, kind, candidate.fact_text)
 
     def latest(self, kinds: frozenset[str]) -> tuple[str, str] | None:
         return next((mention for mention in reversed(self.mentions) if not kinds or mention[1] in kinds), None)
@@ -154,9 +163,25 @@ def _self(scene: Scene, said: str, *, alone: bool) -> Subject:
 
 
 def _pronoun(said: str, key: str, pack: Pack, scene: Scene) -> Subject | None:
-    thing = key in pack.word_sets.get("it", frozenset())
-    named = scene.latest(frozenset({"thing", "organization", "place", "animal"}) if thing else frozenset({"person", "animal"}))
+    if key in pack.word_sets.get("pointing", frozenset()):
+        return None
+    if key in pack.word_sets.get("it", frozenset()):
+        named = scene.latest(_THINGS)
+    elif key in pack.word_sets.get("they", frozenset()):
+        named = scene.mentions[-1] if len({name for name, _ in scene.mentions}) == 1 else None
+    else:
+        named = _fitting(key, pack, scene)
     return Subject(name=named[0], kind=named[1], said=said, stands_alone=False) if named else None
+
+
+def _fitting(key: str, pack: Pack, scene: Scene) -> tuple[str, str] | None:
+    """The latest of those named whose role goes with the pronoun; nobody whose role speaks against it."""
+    pair = (pack.word_sets.get("female", frozenset[str]()), pack.word_sets.get("male", frozenset[str]()))
+    wanted, other = pair if key in pack.word_sets.get("she", frozenset()) else pair[::-1]
+    said = {name: frozenset(_WORD.findall(scene.roles.get(name, ""))) for name, _ in scene.mentions}
+    fitting = [mention for mention in scene.mentions if mention[1] in _LIVING and said[mention[0]] & wanted]
+    neutral = [mention for mention in scene.mentions if mention[1] in _LIVING and not said[mention[0]] & other]
+    return next(reversed(fitting or neutral), None)
 
 
 def _with_aside(head: str, aside: str, said: str, pack: Pack, scene: Scene) -> Subject | None:
@@ -199,7 +224,7 @@ def _noun(said: str, pack: Pack, scene: Scene) -> Subject | None:
         if named and "K" in parts:
             tie = Tie(subject=whose, predicate=pack.kin.get(parts["K"].casefold(), "knows"), object=named)
             kind = object_type(tie.predicate) or "person"
-            return Subject(name=named, kind=kind, said=said, ties=(tie,))
+            return Subject(name=named, kind=kind, said=said, ties=(tie,), role=parts["K"])
         if named:
             return Subject(name=named, kind="person", said=said)
         if any(pack.verb_like.search(parts[slot]) or _has_pronoun(parts[slot], pack) for slot in "RT" if slot in parts):
