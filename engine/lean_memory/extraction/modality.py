@@ -76,7 +76,9 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
     if rule.timeless:
         effects.discard("past")
     effects |= {
-        effect for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive") if pack.has_cue(effect, clause.whole)
+        effect
+        for effect in ("past", "planned", "hypothetical", "ended", "negative", "additive", "continuing")
+        if pack.has_cue(effect, clause.whole)
     }
     if pack.tenseless and not (rule.event or rule.timeless or rule.dates) and is_bygone(clause, t_ref):
         effects.add("past")
@@ -104,7 +106,7 @@ def _modality(forms: frozenset[str], effects: set[str], rule: Rule, clause: Clau
     if "past" in effects or (not rule.dates and any(date.ends is not None and date.ends <= t_ref for date in clause.dates)):
         return Modality.PAST
     if forms & {"past"} and not (rule.event or rule.timeless):
-        continues = "perfect" in effects and any(date.since for date in clause.dates)
+        continues = "perfect" in effects and ("continuing" in effects or any(date.since for date in clause.dates))
         return Modality.ASSERTED if continues else Modality.PAST
     return Modality.ASSERTED
 
