@@ -12,7 +12,7 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
     [kin]           kinship and acquaintance words -> predicate (`sister = "has_sibling"`); [kin_former] those of people who no longer are (`ex-wife`)
     [verbs]         name = { present, ing, past, future, conditional }, each a list (or a string of words) of spellings
     [aux]           words between subject and verb, by effect: neutral, perfect, past, planned, hypothetical, negative, ended, additive
-    [cues]          regular expressions over a clause or sentence, by effect (see `Cues`)
+    [cues]          regular expressions over a clause or sentence, by effect; `packs/README.md` lists them
     [contractions]  regular expression -> replacement, in order, before anything else ("i'm" -> "I am")
     [closings]      regular expression -> replacement for what is written out of opened clauses ("je habite" -> "j'habite")
     [person]        first-person words -> third person with `{}` for the name, for "Caroline: I ..."
