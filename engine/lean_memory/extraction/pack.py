@@ -8,6 +8,7 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
     drops_subject   a sentence without a subject goes on about the last one, and in the beginning is about the speaker
     variants        groups of characters that stand for each other ("们們 说說説"), see `variants.py`
     [roles]         how somebody without a name is called: `own = "我{role}"` the speaker's, `of = "{owner}的{role}"` somebody's
+    [macros]        "@NAME" -> what stands for it in the patterns of nouns and rules
     [words]         named word lists. The engine itself reads `first`, `my`, `third`, `their`, `not_subject`, `not_value`, `and`, `article`, `abbreviations`
     [kin]           kinship and acquaintance words -> predicate (`sister = "has_sibling"`); [kin_former] those of people who no longer are (`ex-wife`)
     [verbs]         name = { present, ing, past, future, conditional }, each a list (or a string of words) of spellings
@@ -280,11 +281,16 @@ class _Loader:
         )
 
     def _noun(self, row: Mapping[str, object]) -> Noun:
-        return Noun(pattern=compile_pattern(str(row["pattern"]), self._grammar), owner=str(row.get("owner", "user")))
+        return Noun(pattern=self._compiled(str(row["pattern"])), owner=str(row.get("owner", "user")))
+
+    def _compiled(self, source: str) -> Pattern:
+        for name, meaning in self._table("macros").items():
+            source = source.replace(name, str(meaning))
+        return compile_pattern(source, self._grammar)
 
     def _rule(self, row: Mapping[str, object]) -> Rule:
         sources = _strings(row.get("patterns", row.get("pattern", ())), split=False)
-        patterns = tuple(compile_pattern(source, self._grammar) for source in sources)
+        patterns = tuple(self._compiled(source) for source in sources)
         cues = _strings(row.get("cues", ()), split=False) or tuple(word for pattern in patterns for word in pattern.verb_words)
         emits = row.get("emit", [row])
         return Rule(
