@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from lean_memory.retrieval.question import stop_words
 from lean_memory.retrieval.recipes import Lexical
 from lean_memory.retrieval.scope import Scope
 from lean_memory.store import lexical_text, search_index
+from lean_memory.store.lexical_text import QuestionWord
 from lean_memory.store.search_index import Postings
 
 Scores = NDArray[np.float64]
@@ -22,10 +24,12 @@ Scores = NDArray[np.float64]
 class Term:
     """A content word of a question, as the index knows it."""
 
-    token: str
+    word: QuestionWord
     weight: float
     """Its inverse document frequency."""
     postings: Postings
+    common: bool
+    """Whether it is so common that it was looked up only where a rarer word stands as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,23 +63,43 @@ class Field:
 
 
 def read_query(scope: Scope, text: str, budget: int) -> LexicalQuery:
-    """Look up the words of a question, rarest first, while their postings together stay within `budget`.
+    """Look up the words of a question, rarest first, until `budget` postings are read; the rarest one however many it has.
 
-    The rarest word is looked up however common it is; a word beyond the budget is left out as if it had not been asked with. Stop
-    words count only where there is no other word.
+    The others are looked up beside those: a row with nothing but common words is not worth finding by them. Stop words count
+    only where there is no other word.
     """
     rows, mean = scope.view.statistics
     con = scope.tx.connection
-    stop = frozenset(lexical_text.tokens(con, stop_words()))
-    tokens = _content(lexical_text.question_tokens(con, text), stop)
+    words = _content(lexical_text.question_words(con, text), frozenset(lexical_text.tokens(con, stop_words())))
+    ordered = sorted(((search_index.document_frequency(con, word, rows), word) for word in words), key=lambda pair: pair[0])
     terms: list[Term] = []
-    for frequency, token in sorted((_frequency(scope, token), token) for token in tokens):
-        if frequency > budget and terms:
-            break
-        budget -= frequency
-        found = search_index.postings(con, token, prefix=lexical_text.is_prefix(token))
-        terms.append(Term(token=token, weight=_idf(frequency, rows), postings=found))
+    rare: list[QuestionWord] = []
+    for frequency, word in ordered:
+        common = frequency > budget and bool(rare)
+        budget -= 0 if common else frequency
+        found = search_index.postings_beside(con, word, rare) if common else search_index.postings(con, word)
+        if frequency and not common:
+            rare.append(word)
+        terms.append(Term(word=word, weight=_idf(frequency, rows), postings=found, common=common))
     return LexicalQuery(terms=tuple(terms), mean_tokens=mean)
+
+
+def completed(scope: Scope, query: LexicalQuery, row_ids: Iterable[int]) -> LexicalQuery:
+    """The query with its common words looked up in just those rows, as exactly as the rare ones."""
+    if not any(term.common for term in query.terms):
+        return query
+    texts = sorted(scope.tx.texts(row_ids).items())
+    counts = [Counter(lexical_text.tokens(scope.tx.connection, text)) for _, text in texts]
+    rows = np.array([row for row, _ in texts], dtype=np.int64)
+    return replace(query, terms=tuple(_read(term, rows, counts) if term.common else term for term in query.terms))
+
+
+def _read(term: Term, rows: NDArray[np.int64], counts: Sequence[Counter[str]]) -> Term:
+    if term.word.prefix:
+        found = [sum(n for token, n in each.items() if token.startswith(term.word.token)) for each in counts]
+    else:
+        found = [each[term.word.token] for each in counts]
+    return replace(term, postings=Postings(rows=rows, counts=np.array(found, dtype=np.int64)))
 
 
 def best_rows(scope: Scope, query: LexicalQuery, settings: Lexical, depth: int) -> list[int]:
@@ -107,15 +131,8 @@ def _length_norm(tokens: NDArray[np.uint16] | Scores, query: LexicalQuery, setti
     return 1.0 - settings.b + settings.b * tokens.astype(np.float64) / query.mean_tokens
 
 
-def _content(tokens: Sequence[str], stop: frozenset[str]) -> list[str]:
-    distinct = list(dict.fromkeys(tokens))
-    return [token for token in distinct if token not in stop] or distinct
-
-
-def _frequency(scope: Scope, token: str) -> int:
-    if lexical_text.is_prefix(token):
-        return search_index.postings(scope.tx.connection, token, prefix=True).rows.shape[0]
-    return search_index.document_frequency(scope.tx.connection, token)
+def _content(words: Sequence[QuestionWord], stop: frozenset[str]) -> Sequence[QuestionWord]:
+    return [word for word in words if word.token not in stop] or words
 
 
 def _idf(frequency: int, rows: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lean_memory.domain import USER, Instant, SearchHit, Visibility
 from lean_memory.models.ports import Embedder
@@ -65,7 +66,8 @@ def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, *, k: int, now: In
     near = {} if meant is None else dense.best_rows(scope, meant, coarse=max(recipe.coarse, 4 * depth), depth=depth)
     candidates = gather(scope, [*sparse, *near, *_slot(scope, aim, recipe)], recipe.lexical.near_ms)
     cosines = None if meant is None else dense.cosines(scope, meant, near, candidates.rows.row_id.tolist())
-    scored = score(scope, candidates, aim, cosines, recipe)
+    known = replace(aim, words=lexical.completed(scope, aim.words, candidates.rows.row_id.tolist()))
+    scored = score(scope, candidates, known, cosines, recipe)
     return rank(candidates.rows, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
 
 

@@ -43,8 +43,8 @@ class Recipe:
     """Candidates that each arm hands on; more where more hits are asked for."""
     coarse: int = 400
     """Rows that the coarse stage hands to the exact distances."""
-    postings: int = 400_000
-    """Index entries that a search reads at most; the commonest words of a question are left out beyond that."""
+    postings: int = 15_000
+    """Index entries that a search reads for the rarer words of a question; the commoner ones are looked up only beside those."""
     lexical: Lexical = field(default_factory=Lexical)
     dense_share: float = 0.4
     """Share of the cosine in relevance; the rest is lexical."""

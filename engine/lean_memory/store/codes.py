@@ -31,6 +31,7 @@ _RECORD_TYPE = np.dtype(
     [("valid_at", "<i8"), ("valid_to", "<i8"), ("recorded_at", "<i8"), ("tokens", "<u2"), ("asks", "u1"), ("flags", "u1")]
 )
 _FAR = np.iinfo(np.uint16).max
+_SAMPLE = 8192
 
 S = TypeVar("S")
 T = TypeVar("T", bound=np.generic)
@@ -96,22 +97,22 @@ class IndexView:
 
     def lacks_vectors(self, mask: Mask) -> bool:
         """Whether any of the rows has no vector."""
-        there = self._joined([segment.there for segment in self.codes.segments], np.bool_)
-        return bool((mask & ~there).any())
+        return bool((mask > self._there).any())
 
     def nearest(self, code: NDArray[np.uint8], mask: Mask, k: int) -> NDArray[np.int64]:
         """Ids of the up to `k` masked rows whose codes differ from `code` in the fewest bits, in no order."""
-        distances = np.full(mask.shape[0], _FAR, dtype=np.uint16)
+        distances = np.empty(mask.shape[0], dtype=np.uint16)
         query = code.view(np.uint64)[:, None]
         for number, segment in enumerate(self.codes.segments):
-            wanted = mask[number * SEGMENT :][: segment.there.shape[0]]
-            if not wanted.any():
-                continue
-            out = distances[number * SEGMENT :][: wanted.shape[0]]
+            out = distances[number * SEGMENT :][: segment.there.shape[0]]
             np.add.reduce(np.bitwise_count(segment.words ^ query), axis=0, dtype=np.uint16, out=out)
-            np.copyto(out, _FAR, where=~(wanted & segment.there))
-        found = np.argpartition(distances, k)[:k] if k < distances.shape[0] else np.arange(distances.shape[0])
-        return found[distances[found] < _FAR].astype(np.int64)
+        distances[~(mask & self._there)] = _FAR
+        return _least(distances, k)
+
+    @cached_property
+    def _there(self) -> Mask:
+        """Which rows have a vector."""
+        return self._joined([segment.there for segment in self.codes.segments], np.bool_)
 
     @cached_property
     def _size(self) -> int:
@@ -143,6 +144,22 @@ class CodeTable:
                 return base
             self._view = view
             return view
+
+
+def _least(distances: NDArray[np.uint16], k: int) -> NDArray[np.int64]:
+    """Places of up to `k` of the least distances that are not `_FAR`, in no order.
+
+    A sample tells a bound below which there are hardly more than `k`, so that only those need to be ordered.
+    """
+    step = max(1, distances.shape[0] // _SAMPLE)
+    sample = distances[::step]
+    place = min(sample.shape[0] - 1, 2 * k // step + 16)
+    found = (
+        np.flatnonzero(distances <= min(np.partition(sample, place)[place], _FAR - 1)) if sample.shape[0] else np.zeros(0, dtype=np.int64)
+    )
+    if found.shape[0] < k:
+        found = np.flatnonzero(distances < _FAR)
+    return found[np.argpartition(distances[found], k)[:k]] if found.shape[0] > k else found
 
 
 def _follow_rows(con: apsw.Connection, base: Layer[RowArrays]) -> Layer[RowArrays]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
 from typing import cast
 
 import apsw
@@ -35,15 +36,35 @@ def normalise(text: str) -> str:
 
 def tokens(con: apsw.Connection, text: str) -> list[str]:
     """The stemmed tokens of a text, in order, exactly as the index holds them."""
-    return _stemmed(con, normalise(text))
+    found = _tokenizer(con)(normalise(text).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
+    return cast("list[str]", found)
 
 
-def question_tokens(con: apsw.Connection, text: str) -> list[str]:
-    """The stemmed tokens to look for: as `tokens`, but the last character of a longer run is left out, its pair says it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionWord:
+    """A word to look for: as the index holds it, and as FTS5 wants it in an expression, where it would stem the stem again."""
 
-    A token of one such character comes from a run of one, and stands for every token that begins with it (`is_prefix`).
-    """
-    return _stemmed(con, _RUN.sub(lambda run: _pairs(run.group(), max(1, len(run.group()) - 1)), _folded(text)))
+    token: str
+    typed: str
+    prefix: bool
+    """Whether it stands for every token that begins with it: a run of one character of a script that is indexed in pairs."""
+
+    @property
+    def expression(self) -> str:
+        """The word in FTS5's query language; quoted, it can be anything."""
+        quoted = self.typed.replace('"', '""')
+        return f'"{quoted}" *' if self.prefix else f'"{quoted}"'
+
+
+def question_words(con: apsw.Connection, text: str) -> list[QuestionWord]:
+    """The different words of a question, in order; as `tokens`, but without the last character of a longer run: its pair says it."""
+    normalised = _RUN.sub(lambda run: _pairs(run.group(), max(1, len(run.group()) - 1)), _folded(text)).encode()
+    found = _tokenizer(con)(normalised, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
+    words: dict[str, QuestionWord] = {}
+    for start, end, token in cast("list[tuple[int, int, str]]", found):
+        prefix = len(token) == 1 and _RUN.match(token) is not None
+        words.setdefault(token, QuestionWord(token=token, typed=normalised[start:end].decode(), prefix=prefix))
+    return list(words.values())
 
 
 def asking_share(text: str) -> float:
@@ -52,11 +73,6 @@ def asking_share(text: str) -> float:
         return 0.0
     sentences = [sentence.strip() for sentence in _SENTENCE.findall(text)]
     return sum(len(s) for s in sentences if s.endswith(_ASKS)) / max(1, sum(len(s) for s in sentences))
-
-
-def is_prefix(token: str) -> bool:
-    """Whether a token of a question stands for every token that begins with it."""
-    return len(token) == 1 and is_unspaced(token)
 
 
 def is_unspaced(character: str) -> bool:
@@ -74,7 +90,5 @@ def _pairs(run: str, count: int) -> str:
     return f" {' '.join(run[i : i + 2] for i in range(count))} "
 
 
-def _stemmed(con: apsw.Connection, normalised: str) -> list[str]:
-    tokenizer = con.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1]))
-    found = tokenizer(normalised.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
-    return cast("list[str]", found)
+def _tokenizer(con: apsw.Connection) -> apsw.FTS5Tokenizer:
+    return con.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1]))

@@ -47,13 +47,13 @@ def insert(con: apsw.Connection, text: str, visibility: RowVisibility | None = N
 
 
 def found(con: apsw.Connection, word: str) -> list[int]:
-    [token] = lexical_text.question_tokens(con, word)
-    return search_index.postings(con, token, prefix=lexical_text.is_prefix(token)).rows.tolist()
+    [asked] = lexical_text.question_words(con, word)
+    return search_index.postings(con, asked).rows.tolist()
 
 
 def unit(seed: int, dims: int = MODEL.dims) -> NDArray[np.float32]:
     made = np.random.default_rng(seed).standard_normal(dims).astype(np.float32)
-    return made / np.linalg.norm(made)
+    return (made / np.linalg.norm(made)).astype(np.float32)
 
 
 def view_of(table: CodeTable, con: apsw.Connection) -> IndexView:
@@ -90,26 +90,35 @@ def test_a_row_is_found_by_the_stem_of_its_words_whatever_their_case_and_width(c
 def test_words_of_scripts_without_spaces_are_found_inside_longer_runs(con: apsw.Connection, text: str, asked: str) -> None:
     row = insert(con, text)
     insert(con, "Something else altogether, 别的东西。")
-    tokens = lexical_text.question_tokens(con, asked)
-    assert [search_index.postings(con, t, prefix=lexical_text.is_prefix(t)).rows.tolist() for t in tokens] == [[row]] * len(tokens)
+    words = lexical_text.question_words(con, asked)
+    assert [search_index.postings(con, word).rows.tolist() for word in words] == [[row]] * len(words)
 
 
 def test_how_often_a_word_stands_in_a_row_is_known(con: apsw.Connection) -> None:
     insert(con, "nothing here")
     row = insert(con, "tea and tea and more tea")
-    postings = search_index.postings(con, "tea")
+    [word] = lexical_text.question_words(con, "tea")
+    postings = search_index.postings(con, word)
     assert (postings.rows.tolist(), postings.counts.tolist()) == ([row], [3])
-    assert search_index.document_frequency(con, "tea") == 1
+
+
+def test_a_common_word_is_looked_up_beside_a_rarer_one_by_what_was_typed(con: apsw.Connection) -> None:
+    both = insert(con, "Ana does exercises")
+    insert(con, "Ana sleeps")
+    insert(con, "exercise is good")
+    exercise, ana = lexical_text.question_words(con, "exercising Ana")
+    assert search_index.postings_beside(con, ana, [exercise]).rows.tolist() == [both]
+    assert [search_index.document_frequency(con, word, 3) for word in (exercise, ana)] == [2, 2]
 
 
 @pytest.mark.parametrize("text", ["", "\ud800", "\x00\x01", "'\" OR *", "AND", "NEAR(", "🙂🙂", "a" * 100_000, "\u202eabc\u202c"])
 def test_any_text_can_be_indexed_asked_for_and_deleted(con: apsw.Connection, text: str) -> None:
     row = insert(con, text)
-    for token in lexical_text.question_tokens(con, text):
-        assert row in search_index.postings(con, token, prefix=lexical_text.is_prefix(token)).rows
+    for word in lexical_text.question_words(con, text):
+        assert row in search_index.postings(con, word).rows
     with immediate(con):
         search_index.delete_row(con, row, text)
-    assert con.execute("SELECT count(*) FROM index_vocabulary").get == 0
+    assert con.execute("SELECT count(*) FROM index_posting").get == 0
 
 
 def test_the_share_of_a_text_that_asks_is_counted_in_characters() -> None:
