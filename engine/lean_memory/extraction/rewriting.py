@@ -23,6 +23,8 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
         return sentence.text
     text = clause.full
     name = pack.first if subject.name == USER else subject.name
+    if not subject.said and pack.spaces and scene.speaker is None and not pack.verb_like.search(text):
+        return sentence.text  # "and a son, Ren" has no verb of its own
     if not subject.said:
         text = f"{pack.first if subject.name == scene.self_name else name + pack.topic}{' ' if pack.spaces else ''}{text}"
     elif not subject.stands_alone and subject.said != name and not (scene.speaker and subject.name == scene.speaker):
@@ -53,6 +55,10 @@ def third_forms(code: str) -> Mapping[str, str]:
 
 
 def _swapped(text: str, said: str, name: str, pack: Pack) -> str:
+    if pack.spaces and said[:1].islower() and text.startswith(f"{said} "):
+        # a pronoun a contraction wrote in: "Vive en ..." began the sentence
+        after = len(said) + 1
+        return f"{name} {text[after : after + 1].lower()}{text[after + 1 :]}"
     bounded = rf"(?<!\w){re.escape(said)}(?!\w)" if pack.spaces else re.escape(said)
     return re.sub(bounded, lambda _: name, text, count=1)
 
