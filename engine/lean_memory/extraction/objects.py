@@ -96,7 +96,7 @@ _TESTS: Mapping[str, Callable[[str, Pack], bool]] = {
     ),
     "proper": lambda value, _: any(character.isupper() for character in value),
     "verbatim": lambda value, _: bool(value),
-    "hard": lambda value, pack: _is_attribute_value(value, pack) and any(c.isdigit() or c.isupper() for c in value),
+    "hard": lambda value, pack: _is_attribute_value(value, pack) and any(c.isdigit() or c.isupper() or c in "/@" for c in value),
     "short": lambda value, _: len(value.split()) <= 5 and len(value) <= 50,
     "value": _is_attribute_value,
     "attribute": _is_attribute,

@@ -23,8 +23,9 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
         return sentence.text
     text = clause.full
     name = pack.first if subject.name == USER else subject.name
-    if not subject.said and pack.spaces and scene.speaker is None and not pack.verb_like.search(text):
-        return sentence.text  # "and a son, Ren" has no verb of its own
+    if not subject.said and pack.spaces and not pack.verb_like.search(text):
+        # "and a son, Ren" has no verb of its own
+        return f"{scene.speaker}: {sentence.text}" if scene.speaker else sentence.text
     if not subject.said:
         text = f"{pack.first if subject.name == scene.self_name else name + pack.topic}{' ' if pack.spaces else ''}{text}"
     elif not subject.stands_alone and subject.said != name and not (scene.speaker and subject.name == scene.speaker):

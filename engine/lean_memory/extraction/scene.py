@@ -43,6 +43,7 @@ _PARTICLES = frozenset(
     ]
 )
 _WORD = re.compile(r"\w+")
+_BRACKETED = re.compile(r"\s*\(([^()]{1,40})\)")
 _THINGS = frozenset({"thing", "organization", "place", "animal"})
 _LIVING = frozenset({"person", "animal"})
 _ASIDE = re.compile(r"^(?P<head>[^,，]+?)\s*[,，]\s*(?P<aside>[^,，]{1,60}?)\s*[,，]$")
@@ -141,6 +142,9 @@ def resolve(said: str | None, pack: Pack, scene: Scene, *, relative: bool = Fals
 
 
 def _spoken(words: str, pack: Pack, scene: Scene) -> Subject | None:
+    bracket = _BRACKETED.search(words)
+    if bracket and bracket[1].split()[0].casefold() in pack.word_sets.get("my", frozenset()):
+        words = _BRACKETED.sub(r", \1,", words)
     said = words.rstrip(",，、 ")
     called = said.replace("，", ",").rpartition(",")[2].strip()
     if called != said and called.casefold() in pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset()):
