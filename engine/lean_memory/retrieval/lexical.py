@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -89,17 +88,18 @@ def completed(scope: Scope, query: LexicalQuery, row_ids: Iterable[int]) -> Lexi
     if not any(term.common for term in query.terms):
         return query
     texts = sorted(scope.tx.texts(row_ids).items())
-    counts = [Counter(lexical_text.tokens(scope.tx.connection, text)) for _, text in texts]
+    read = [lexical_text.tokens(scope.tx.connection, text) for _, text in texts]
     rows = np.array([row for row, _ in texts], dtype=np.int64)
-    return replace(query, terms=tuple(_read(term, rows, counts) if term.common else term for term in query.terms))
+    return replace(query, terms=tuple(_counted(term, rows, read) if term.common else term for term in query.terms))
 
 
-def _read(term: Term, rows: NDArray[np.int64], counts: Sequence[Counter[str]]) -> Term:
+def _counted(term: Term, rows: NDArray[np.int64], read: Sequence[Sequence[str]]) -> Term:
+    token = term.word.token
     if term.word.prefix:
-        found = [sum(n for token, n in each.items() if token.startswith(term.word.token)) for each in counts]
+        counts = [sum(other.startswith(token) for other in tokens) for tokens in read]
     else:
-        found = [each[term.word.token] for each in counts]
-    return replace(term, postings=Postings(rows=rows, counts=np.array(found, dtype=np.int64)))
+        counts = [tokens.count(token) for tokens in read]
+    return replace(term, postings=Postings(rows=rows, counts=np.array(counts, dtype=np.int64)))
 
 
 def best_rows(scope: Scope, query: LexicalQuery, settings: Lexical, depth: int) -> list[int]:

@@ -31,7 +31,8 @@ def normalise(text: str) -> str:
     A run also gives its last character on its own, so that every character starts some token and a question of one
     character is answered by a prefix. Control characters and lone surrogates become spaces. Works on any string.
     """
-    return _RUN.sub(lambda run: _pairs(run.group(), len(run.group())), _folded(text))
+    folded = _folded(text)
+    return folded if folded.isascii() else _RUN.sub(lambda run: _pairs(run.group(), len(run.group())), folded)
 
 
 def tokens(con: apsw.Connection, text: str) -> list[str]:
@@ -81,7 +82,8 @@ def is_unspaced(character: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", _NOT_TEXT.sub(" ", text)).casefold()
+    clean = _NOT_TEXT.sub(" ", text)
+    folded = clean.lower() if clean.isascii() else unicodedata.normalize("NFKC", clean).casefold()
     # FTS5 keeps the first 32,768 bytes of a token only; cut long before, what is asked for is cut the same way.
     return _LONG_WORD.sub(r"\g<0> ", folded)
 
