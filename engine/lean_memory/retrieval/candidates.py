@@ -26,14 +26,15 @@ class Candidates:
     after: Places
 
 
-def gather(scope: Scope, row_ids: Iterable[int], near_ms: int) -> Candidates:
-    """The rows, and the visible passages within `near_ms` before and after them, which become candidates themselves."""
+def gather(scope: Scope, row_ids: Iterable[int], leading: Iterable[int], near_ms: int) -> Candidates:
+    """The rows, and the visible passages within `near_ms` before and after the `leading` ones, which become candidates themselves."""
     wanted = list(dict.fromkeys(row_ids))
-    spoken = passages_of(scope.tx.connection, wanted)
-    passages = passage_rows(scope.tx.connection, {passage + step for passage in spoken for step in (-1, 0, 1)})
+    con = scope.tx.connection
+    beside = {passage + step for passage in passages_of(con, leading) for step in (-1, 1)}
+    passages = passage_rows(con, passages_of(con, wanted) | beside)
     seen = {passage: row for passage, row in passages.items() if scope.visible([row])}
     known = set(wanted)
-    rows = search_rows(scope.tx.connection, [*wanted, *(row for row in seen.values() if row not in known)])
+    rows = search_rows(con, [*wanted, *(row for row in seen.values() if row not in known)])
     places = {int(row): place for place, row in enumerate(rows.row_id.tolist())}
     of_passage = {passage: places[row] for passage, row in seen.items() if row in places}
     return Candidates(rows=rows, before=_beside(rows, of_passage, -1, near_ms), after=_beside(rows, of_passage, 1, near_ms))

@@ -64,7 +64,9 @@ def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, *, k: int, now: In
     depth = max(recipe.depth, k)
     sparse = lexical.best_rows(scope, aim.words, recipe.lexical, depth)
     near = {} if meant is None else dense.best_rows(scope, meant, coarse=max(recipe.coarse, 4 * depth), depth=depth)
-    candidates = gather(scope, [*sparse, *near, *_slot(scope, aim, recipe)], recipe.lexical.near_ms)
+    slot = _slot(scope, aim, recipe)
+    leading = [*sparse[: recipe.leading], *list(near)[: recipe.leading], *slot]
+    candidates = gather(scope, [*sparse, *near, *slot], leading, recipe.lexical.near_ms)
     cosines = None if meant is None else dense.cosines(scope, meant, near, candidates.rows.row_id.tolist())
     known = replace(aim, words=lexical.completed(scope, aim.words, candidates.rows.row_id.tolist()))
     scored = score(scope, candidates, known, cosines, recipe)

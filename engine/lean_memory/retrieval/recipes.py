@@ -41,6 +41,8 @@ class Recipe:
     fusion: Fusion = Fusion.WEIGHTED
     depth: int = 60
     """Candidates that each arm hands on; more where more hits are asked for."""
+    leading: int = 20
+    """Of those, how many bring in what was said just before and after them."""
     coarse: int = 400
     """Rows that the coarse stage hands to the exact distances."""
     postings: int = 15_000
