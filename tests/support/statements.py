@@ -115,7 +115,7 @@ def learn(tx: WriteTransaction, episode: Episode, candidates: Iterable[Candidate
         said = statement(candidate, episode.t_ref)
         slot = Slot(subject_key=name_key(candidate.subject), predicate=candidate.predicate, cardinality=candidate.cardinality)
         values = None if candidate.cardinality is Cardinality.FUNCTIONAL else frozenset({said.object_key})
-        planned = plan(tx.window(slot, values, said.valid_at), [said], first_new=len(total.facts))
+        planned = plan(tx.window(slot, values, said.valid_at), [said], recorded_at=episode.recorded_at, first_new=len(total.facts))
         total = joined(total, planned)
         texts.append(candidate.fact_text)
     return tx.apply(total, episode=episode, embeddings={t: vector(t) for t in texts}, model=MODEL)
