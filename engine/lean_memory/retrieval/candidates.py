@@ -30,11 +30,15 @@ def gather(scope: Scope, row_ids: Iterable[int], leading: Iterable[int], near_ms
     """The rows, and the visible passages within `near_ms` before and after the `leading` ones, which become candidates themselves."""
     wanted = list(dict.fromkeys(row_ids))
     con = scope.tx.connection
-    beside = {passage + step for passage in passages_of(con, leading) for step in (-1, 1)}
-    passages = passage_rows(con, passages_of(con, wanted) | beside)
-    seen = {passage: row for passage, row in passages.items() if scope.visible([row])}
+    spoken, heads = passages_of(con, wanted), passages_of(con, leading)
+    seen: dict[int, int] = {}
+    for passage, row_id, said_at in passage_rows(con, set(spoken) | {passage + step for passage in heads for step in (-1, 1)}):
+        near = (heads.get(passage + step) for step in (-1, 1))
+        if passage in spoken or any(other is not None and abs(other - said_at) <= near_ms for other in near):
+            seen[passage] = row_id
+    seen = {passage: row_id for passage, row_id in seen.items() if scope.visible([row_id])}
     known = set(wanted)
-    rows = search_rows(con, [*wanted, *(row for row in seen.values() if row not in known)])
+    rows = search_rows(con, [*wanted, *(row_id for row_id in seen.values() if row_id not in known)])
     places = {int(row): place for place, row in enumerate(rows.row_id.tolist())}
     of_passage = {passage: places[row] for passage, row in seen.items() if row in places}
     return Candidates(rows=rows, before=_beside(rows, of_passage, -1, near_ms), after=_beside(rows, of_passage, 1, near_ms))

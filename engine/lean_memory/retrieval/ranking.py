@@ -25,6 +25,8 @@ class Ranked:
     place: int
     """Where it stands among the candidates."""
     final: float
+    slot: float
+    """What `final` holds for filling the slot that is asked for."""
     relevance: float
     recency: float
     importance: float
@@ -58,7 +60,7 @@ class Arms:
 def rank(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
     """The `k` best hits, best first; `rows` and `scored` go together."""
     ranked = _fused(rows, scored, arms, k=k, now=now, recipe=recipe)
-    folded = _newest_first_in_slots(rows, _folded(rows, ranked), recipe)
+    folded = _newest_first_in_slots(rows, _folded(rows, ranked, recipe), recipe)
     return _spread(rows, sorted(folded, key=_order), recipe)[:k]
 
 
@@ -66,7 +68,7 @@ def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant
     """The rows that may be among the `k` best: those of passages with a row among the first few times `k`."""
     recency = 0.5 ** (np.maximum(0, now - rows.valid_at) / (_DAY_MS * recipe.half_life_days))
     importance = np.clip(rows.salience / 10.0, 0.0, 1.0)
-    final = recipe.relevance * scored.in_context + recipe.recency * recency + recipe.importance * importance
+    final = recipe.relevance * (scored.in_context + scored.slot) + recipe.recency * recency + recipe.importance * importance
     rrf = np.array([arms.reciprocal(row_id, recipe.rank_constant) for row_id in rows.row_id.tolist()])
     first = np.argsort(-rrf if recipe.fusion is Fusion.RANKS else -final, kind="stable")[: _LOOKED_AT * k + _LOOKED_AT]
     places = np.flatnonzero(np.isin(rows.passage, rows.passage[first]))
@@ -77,7 +79,8 @@ def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant
             row_id=int(rows.row_id[place]),
             place=place,
             final=float(final[place]),
-            relevance=float(np.clip(scored.alone[place], 0.0, 1.0)),
+            slot=recipe.relevance * float(scored.slot[place]),
+            relevance=float(np.clip(scored.alone[place] + scored.slot[place], 0.0, 1.0)),
             recency=float(recency[place]),
             importance=float(importance[place]),
             dense_rank=arms.dense.get(int(rows.row_id[place])),
@@ -89,7 +92,7 @@ def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant
     ]
 
 
-def _folded(rows: SearchRows, ranked: Iterable[Ranked]) -> list[Ranked]:
+def _folded(rows: SearchRows, ranked: Iterable[Ranked], recipe: Recipe) -> list[Ranked]:
     """One hit for what one sentence of a passage was found to say, and none for a passage beside the best fact taken from it."""
     by_passage: dict[int, list[Ranked]] = defaultdict(list)
     for each in sorted(ranked, key=_order):
@@ -99,19 +102,20 @@ def _folded(rows: SearchRows, ranked: Iterable[Ranked]) -> list[Ranked]:
         sentences: dict[str | None, Ranked] = {}
         for each in group:
             sentence = rows.sentence[each.place]
-            sentences[sentence] = _together(sentences[sentence], each) if sentence in sentences else each
+            sentences[sentence] = _together(sentences[sentence], each, 0.0) if sentence in sentences else each
         passage = sentences.pop(None, None)
         facts = list(sentences.values())
         if passage is not None:
-            facts[:1] = [_together(facts[0], passage) if facts else passage]
+            facts[:1] = [_together(facts[0], passage, recipe.passage_share) if facts else passage]
         folded += facts
     return folded
 
 
-def _together(shown: Ranked, other: Ranked) -> Ranked:
+def _together(shown: Ranked, other: Ranked, share: float) -> Ranked:
+    """One hit for both, shown as the first; `share` of its final score is the other's, save what it has for its slot."""
     return replace(
         shown,
-        final=max(shown.final, other.final),
+        final=(1.0 - share) * (shown.final - shown.slot) + share * (other.final - other.slot) + shown.slot,
         relevance=max(shown.relevance, other.relevance),
         dense_rank=_first(shown.dense_rank, other.dense_rank),
         sparse_rank=_first(shown.sparse_rank, other.sparse_rank),

@@ -57,12 +57,14 @@ class Recipe:
     asking: float = 0.35
     """Taken off for a text that only asks, in proportion for one that asks in part."""
     short: float = 0.15
-    """Taken off a text for each e-fold that it is shorter than `short_tokens`."""
+    """Taken off a passage for each e-fold that it is shorter than `short_tokens`: greetings and thanks answer nothing."""
     short_tokens: int = 20
     unasserted: float = 0.85
     """Factor for what is past, planned or reported."""
-    slot: float = 0.2
+    slot: float = 0.15
     """Added where a fact's predicate is what is asked for, of the subject that is named."""
+    passage_share: float = 0.75
+    """How much of the score of a fact that is one hit with its passage is the passage's: what stands around it tells what it is about."""
     same_episode: float = 0.7
     """Factor for each hit after the first from one episode."""
     slot_recency: float = 0.02
@@ -86,6 +88,7 @@ CLASSIC = Recipe(
     asking=0.0,
     short=0.0,
     slot=0.0,
+    passage_share=0.0,
     same_episode=1.0,
     slot_recency=0.0,
     relevance=0.6,

@@ -27,6 +27,8 @@ class Scored:
     """By what the row says by itself."""
     in_context: Scores
     """With what was said before and after it."""
+    slot: Scores
+    """What is to be added to both for filling the slot that is asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +57,9 @@ def score(scope: Scope, candidates: Candidates, aim: Aim, cosines: NDArray[np.fl
     alone = relevance(aim.words, [own], recipe.lexical)
     in_context = relevance(aim.words, [own, *context], recipe.lexical)
     return Scored(
-        alone=_blended(alone, cosines, aim.dense_share) * factor + slot,
-        in_context=_blended(in_context, cosines, aim.dense_share) * factor + slot,
+        alone=_blended(alone, cosines, aim.dense_share) * factor,
+        in_context=_blended(in_context, cosines, aim.dense_share) * factor,
+        slot=slot,
     )
 
 
@@ -64,7 +67,7 @@ def _factor(rows: SearchRows, tokens: Scores, asks: Scores, recipe: Recipe) -> S
     """What a row's kind leaves of its score."""
     factor = np.where(rows.by_assistant, recipe.assistant, 1.0) * np.where(rows.asserted, 1.0, recipe.unasserted)
     short = np.clip(1.0 + recipe.short * np.log(np.maximum(tokens, 1.0) / recipe.short_tokens), _LEAST, 1.0)
-    return factor * short * (1.0 - recipe.asking * asks)
+    return factor * np.where(rows.is_fact, 1.0, short) * (1.0 - recipe.asking * asks)
 
 
 def _fields(

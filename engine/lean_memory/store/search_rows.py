@@ -22,10 +22,12 @@ JOIN episode e ON e.id = p.episode_id
 """
 
 _PASSAGES = """
-SELECT DISTINCT coalesce(r.passage_id, (
+SELECT p.id, e.t_ref
+FROM json_each(?) j JOIN index_row r ON r.id = j.value
+JOIN passage p ON p.id = coalesce(r.passage_id, (
     SELECT q.id FROM fact f JOIN passage q ON q.episode_id = f.episode_id AND q.span_start <= f.span_start
     WHERE f.id = r.fact_id ORDER BY q.span_start DESC LIMIT 1))
-FROM json_each(?) j JOIN index_row r ON r.id = j.value
+JOIN episode e ON e.id = p.episode_id
 """
 
 _SLOT_ROWS = """
@@ -91,15 +93,18 @@ def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> SearchRows:
     )
 
 
-def passages_of(con: apsw.Connection, row_ids: Iterable[int]) -> set[int]:
-    """The passages that rows are, or were taken from."""
-    return {cast("int", passage) for (passage,) in con.execute(_PASSAGES, (_json(row_ids),))}
+def passages_of(con: apsw.Connection, row_ids: Iterable[int]) -> dict[int, int]:
+    """The passages that rows are, or were taken from, with when they were said."""
+    return dict(cast("list[tuple[int, int]]", con.execute(_PASSAGES, (_json(row_ids),)).fetchall()))
 
 
-def passage_rows(con: apsw.Connection, passages: Iterable[int]) -> dict[int, int]:
-    """The index rows of those passages that exist, by passage."""
-    found = con.execute("SELECT p.id, p.row_id FROM json_each(?) j JOIN passage p ON p.id = j.value", (_json(passages),))
-    return dict(cast("list[tuple[int, int]]", found.fetchall()))
+def passage_rows(con: apsw.Connection, passages: Iterable[int]) -> list[tuple[int, int, int]]:
+    """Of those passages that exist: number, index row, and when it was said."""
+    found = con.execute(
+        "SELECT p.id, p.row_id, e.t_ref FROM json_each(?) j JOIN passage p ON p.id = j.value JOIN episode e ON e.id = p.episode_id",
+        (_json(passages),),
+    )
+    return cast("list[tuple[int, int, int]]", found.fetchall())
 
 
 def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterable[str], limit: int) -> list[int]:
