@@ -13,6 +13,8 @@ _HAN = re.compile(r"[㐀-鿿]")
 _HANGUL = re.compile(r"[가-힣]")
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 _OTHER_SCRIPT = re.compile(r"[Ͱ-Ͽ\u0590-\u0DFF\u0E00-\u0EFF]")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+")
+"""Written in Latin letters whatever the language of the sentence."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _ACCENTED = re.compile(r"[à-öø-ÿœ]")
 _ACCENTS = {
@@ -34,7 +36,7 @@ _ACCENTS = {
 
 def language(sentence: str, *, before: str = "en") -> str:
     """The language code of a sentence; `before` is the language of the sentences around it, kept when nothing speaks against it."""
-    head = sentence[:300]
+    head = _ADDRESS.sub(" ", sentence[:300])
     if not head.isascii():
         script = _by_script(head)
         if script:

@@ -26,6 +26,35 @@ _BREAK = re.compile(
 _BULLET = re.compile(r"^\s*(?:[-*•·▪–—]|\d{1,3}[.)]|\(\d{1,3}\)|#{1,6}|\[[ xX]\]|[-*]\s\[[ xX]\])\s+")
 _HEADING = re.compile(r"^\s*#{1,6}\s")
 _SPEAKER = re.compile(r"^\s*(?P<name>[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*){0,2})\s?[:：]\s+(?=\S)")
+_POSSESSIVES = frozenset(
+    [
+        "my",
+        "our",
+        "mein",
+        "meine",
+        "unser",
+        "unsere",
+        "mi",
+        "mis",
+        "nuestro",
+        "nuestra",
+        "mon",
+        "ma",
+        "mes",
+        "notre",
+        "meu",
+        "minha",
+        "nosso",
+        "nossa",
+        "мой",
+        "моя",
+        "моё",
+        "мои",
+        "наш",
+        "наша",
+    ]
+)
+"""What a label begins with that names a thing: "Meine Nummer: 0170 ..." is nobody speaking."""
 _LABELS = frozenset(
     [
         "correction",
@@ -33,6 +62,13 @@ _LABELS = frozenset(
         "corrección",
         "correção",
         "поправка",
+        "errata",
+        "erratum",
+        "coquille",
+        "tippfehler",
+        "опечатка",
+        "ошибка",
+        "исправление",
         "note",
         "decision",
         "decisions",
@@ -250,6 +286,6 @@ def _is_inside(spans: tuple[tuple[int, int], ...], position: int) -> bool:
 
 def _is_name(text: str) -> bool:
     words = text.split()
-    if text.casefold() in _LABELS:
+    if text.casefold() in _LABELS or words[0].casefold() in _POSSESSIVES:
         return False
     return all(word[:1].isupper() or not word[:1].islower() for word in words) and len(words) <= 2
