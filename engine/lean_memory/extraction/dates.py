@@ -7,13 +7,15 @@ Which stretches of text are dates is decided by the forms of the pack's `[dates]
     units                        word -> "day", "week", "month" or "year"
     numbers                      word -> value ("two" = 2)
     relative                     word -> offset ("yesterday" = "-1 day")
+    digits, eras                 years in other digits ("二" = 2) and the year before an era's first ("令和" = 2018), both taken by {year}
     before.since|until|at|from   regular expressions of the words before a date, by what they make of it
     after.since|until|at         the same for languages that put them behind
+    not_before                   words after which a date is none ("12 March Street")
     range                        the words between the two dates of "from 2015 to 2019"
     [[dates.forms]]              p = "{n} {unit} ago", is = "ago"; framed = true: only after one of `before`
 
-A form is a regular expression with {n} {unit} {weekday} {month} {day} {year} {numeric} {relative}. `is` says how it is read:
-date, relative, ago, ahead, weekday (the nearest), weekday-last (before today), weekday-next, weekday-of-last-week,
+A form is a regular expression with {n} {unit} {weekday} {month} {day} {year} {yy} {numeric} {relative}. `is` says how it is read:
+date, relative, ago, ahead, lasting ("for two years": since two years ago), weekday (the nearest), weekday-last (before today), weekday-next, weekday-of-last-week,
 weekday-of-this-week, weekday-of-next-week, unit-last, unit-this, unit-next, parse (left to dateparser).
 """
 
@@ -58,6 +60,8 @@ class Found:
     begins: Instant | None
     ends: Instant | None
     since: bool = False
+    lasting: bool = False
+    """It says how long, so that it tells a beginning only of what still goes on."""
     text: str = ""
     doubt: str | None = None
     closes: Instant | None = None
@@ -108,6 +112,7 @@ class _Hit:
     moment: Moment
     date_start: int
     date_end: int
+    lasting: bool = False
 
 
 def _scan(text: str, forms: _Forms, anchor: Anchor) -> Iterator[_Hit | None]:
@@ -135,11 +140,11 @@ def _read(text: str, found: re.Match[str], forms: _Forms, anchor: Anchor, *, goe
             role, frame_end = name, frame.end()
             break
     for form in forms.forms:
-        match = form.regex.match(text, start, end)
+        match = form.regex.match(text, start, end) or form.regex.match(text, start)  # a form may look at what follows it
         if match and match.end() == end and (role or not form.framed):
             moment = _moment(match, form.kind, forms, replace(anchor, ahead=True) if role == "until" else anchor)
             if moment:
-                return _Hit(start=frame_start, end=frame_end, role=role, moment=moment, date_start=start, date_end=end)
+                return _Hit(start=frame_start, end=frame_end, role=role, moment=moment, date_start=start, date_end=end, lasting=form.kind == "lasting")
     return None
 
 
@@ -163,8 +168,8 @@ def _found(text: str, hit: _Hit, follower: _Hit | None) -> Found:
         return Found(start=hit.start, end=follower.end, begins=hit.moment.start, ends=follower.moment.end, text=words, doubt=doubt)
     if hit.role == "until":
         return Found(start=hit.start, end=hit.end, begins=None, ends=hit.moment.end, text=words, doubt=doubt)
-    since, closes = hit.role in {"since", "from"}, hit.moment.end
-    return Found(start=hit.start, end=hit.end, begins=hit.moment.start, ends=None, since=since, text=words, doubt=doubt, closes=closes)
+    since, closes = hit.lasting or hit.role in {"since", "from"}, hit.moment.end
+    return Found(start=hit.start, end=hit.end, begins=hit.moment.start, ends=None, since=since, lasting=hit.lasting, text=words, doubt=doubt, closes=closes)
 
 
 def _moment(match: re.Match[str], kind: str, forms: _Forms, anchor: Anchor) -> Moment | None:
@@ -176,10 +181,10 @@ def _moment(match: re.Match[str], kind: str, forms: _Forms, anchor: Anchor) -> M
     if kind == "relative":
         count, unit = str(tables["relative"][_key(parts["relative"])]).split()
         return Moment.of(unit_start(add(today, int(count), unit), unit, exact=unit in {"day"}), unit, tz)
-    if kind in {"ago", "ahead"}:
+    if kind in {"ago", "ahead", "lasting"}:
         unit = str(tables["units"][_key(parts["unit"])])
         amount = _number(parts.get("n", "1"), tables["numbers"])
-        day = add(today, -amount if kind == "ago" else amount, unit)
+        day = add(today, amount if kind == "ahead" else -amount, unit)
         return Moment.of(day, "day" if unit in {"day", "week"} else unit, tz) if day else None
     if kind.startswith("weekday"):
         wanted = int(str(tables["weekdays"][_key(parts["weekday"])]))
@@ -207,7 +212,7 @@ def _calendar_date(parts: Mapping[str, str], forms: _Forms, anchor: Anchor) -> M
         read = numeric(parts["numeric"], forms.order)
         return Moment.of(read[0], "day", tz, doubt=read[1]) if read else None
     month = int(str(forms.tables["months"][_key(parts["month"])])) if "month" in parts else int(parts.get("mon", "0"))
-    year = int(parts["year"]) if "year" in parts else None
+    year = _year(parts, forms.tables, anchor.today)
     day = int(re.sub(r"\D", "", parts["day"])) if "day" in parts else _number(parts["n"], forms.tables["numbers"]) if "n" in parts else None
     if not month:
         return Moment.of(date(year, 1, 1), "year", tz) if year else None
@@ -215,6 +220,24 @@ def _calendar_date(parts: Mapping[str, str], forms: _Forms, anchor: Anchor) -> M
         return None
     start = nearest(month, day, anchor.today, ahead=anchor.ahead) if year is None else last_year_of(year, month, day)
     return Moment.of(start, "day" if day else "month", tz) if start else None
+
+
+def _year(parts: Mapping[str, str], tables: Mapping[str, Mapping[str, object]], today: date) -> int | None:
+    """The year that is named: in full, by its last two digits, in an era, in other digits, or "last year" before a month."""
+    if "yy" in parts:
+        short = int(parts["yy"])
+        return short + (2000 if 2000 + short <= today.year + 1 else 1900)
+    if "relative" in parts:
+        count, unit = str(tables["relative"][_key(parts["relative"])]).split()
+        return today.year + int(count) if unit == "year" else None
+    said = parts.get("year")
+    if said is None:
+        return None
+    for era, before in tables["eras"].items():
+        if said.startswith(era):
+            count = said.removeprefix(era).strip()
+            return int(str(before)) + (_number(count, tables["numbers"]) if count != "元" else 1)
+    return int("".join(str(tables["digits"].get(character, character)) for character in said))
 
 
 @lru_cache(maxsize=512)
@@ -247,13 +270,15 @@ def _forms_of(code: str) -> _Forms | None:
         return None
     tables = {
         name: {_key(word): value for word, value in cast("Mapping[str, object]", data.get(name, {})).items()}
-        for name in ("months", "weekdays", "units", "numbers", "relative")
+        for name in ("months", "weekdays", "units", "numbers", "relative", "digits", "eras")
     }
     components = _components(tables, spaces=pack.spaces)
     forms = tuple(_form(row, components, spaces=pack.spaces) for row in rows)
     bare = [_SLOT.sub(lambda slot: components[slot[1]], _spaced(str(row["p"]), spaces=pack.spaces)) for row in rows]
     edge = ("(?<![\\w.-])", "(?![\\w]|[.-]\\d)") if pack.spaces else ("", "")
-    words = [word for name in ("months", "weekdays", "relative", "units") for word in tables[name]]
+    if data.get("not_before"):
+        edge = (edge[0], rf"{edge[1]}(?!\s+(?:{'|'.join(_list(data['not_before']))}))")
+    words = [word for name in ("months", "weekdays", "relative", "units", "eras") for word in tables[name]]
     return _Forms(
         trigger=re.compile(rf"\d|{alternation(words, spaces=pack.spaces)}", re.IGNORECASE),
         any_form=re.compile(edge[0] + "(?:" + "|".join(f"(?:{item})" for item in bare) + ")" + edge[1], re.IGNORECASE),
@@ -279,9 +304,19 @@ def _components(tables: Mapping[str, Mapping[str, object]], *, spaces: bool) -> 
         "relative": any_of("relative"),
         "day": r"(?:[0-3]?\d(?:st|nd|rd|th|er|º|\.)?)",
         "mon": r"(?:1[0-2]|0?[1-9])",
-        "year": r"(?:1[5-9]\d\d|20\d\d|21\d\d)",
+        "year": _years(tables, rf"(?:\d{{1,3}}|元|{any_of('numbers')})"),
+        "yy": r"\d\d",
         "numeric": r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})",
     }
+
+
+def _years(tables: Mapping[str, Mapping[str, object]], number: str) -> str:
+    choices = [r"1[5-9]\d\d|20\d\d|21\d\d"]
+    if tables["digits"]:
+        choices.append(f"[{''.join(tables['digits'])}]{{4}}")
+    if tables["eras"]:
+        choices.append(rf"(?:{'|'.join(tables['eras'])})\s*{number}")
+    return f"(?:{'|'.join(choices)})"
 
 
 def _form(row: Mapping[str, object], components: Mapping[str, str], *, spaces: bool) -> _Form:
