@@ -129,8 +129,9 @@ class _Compiler:
 
     @property
     def _no_auxiliary(self) -> str:
-        """Without blanks "now live" would read as a subject "now": no subject begins with an auxiliary there."""
-        return "" if self._grammar.spaces else rf"(?!{alternation(self._grammar.auxiliaries, spaces=False)})"
+        """Without blanks "now live" would read as a subject "now": none begins with an auxiliary there, nor with a `preposition`."""
+        words = [*self._grammar.auxiliaries, *self._grammar.words.get("preposition", ())]
+        return "" if self._grammar.spaces else rf"(?!{alternation(words, spaces=False)})"
 
     def _verb(self, name: str) -> str:
         forms = self._grammar.verbs.get(name)
