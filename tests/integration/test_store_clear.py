@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
 from lean_memory.domain import Instant
-from lean_memory.errors import LeaseHeldError, NotFoundError
+from lean_memory.errors import BusyError, LeaseHeldError, NotFoundError
 from lean_memory.settings import Settings
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.namespace_store import NamespaceStore
@@ -188,7 +189,9 @@ def test_nothing_acknowledged_after_a_clear_is_lost_while_three_processes_add(ro
     for _ in range(ROUNDS):
         for child in children:
             assert line(child).startswith("I like")
-        clear(root)
+        # With somebody reading all the while, the log may have to keep its copies for now; the rest is done all the same.
+        with contextlib.suppress(BusyError):
+            clear(root)
     for child in children:
         tell(child)
     for child in children:

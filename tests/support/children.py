@@ -35,9 +35,16 @@ def tell(child: subprocess.Popen[str], message: str = "go") -> None:
 
 
 def finished(child: subprocess.Popen[str]) -> list[str]:
-    """The lines that a child printed, once it has ended well."""
-    output, errors = child.communicate(timeout=120)
-    assert (child.returncode, errors) == (0, ""), errors
+    """The lines that a child printed since they were last read, once it has ended well."""
+    assert child.stdin is not None
+    assert child.stdout is not None
+    assert child.stderr is not None
+    with child.stdin, child.stdout, child.stderr:
+        child.stdin.close()
+        # Not communicate(): it would pass over what readline() has read ahead.
+        output = child.stdout.read()
+        errors = child.stderr.read()
+    assert (child.wait(timeout=120), errors) == (0, ""), errors
     return output.splitlines()
 
 

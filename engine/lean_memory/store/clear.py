@@ -17,7 +17,7 @@ import apsw
 from lean_memory.domain import Instant
 from lean_memory.errors import LeaseHeldError
 from lean_memory.store import search_index
-from lean_memory.store.connection import has_moved, immediate, roll_back
+from lean_memory.store.connection import folder_alone, has_moved, immediate, roll_back
 from lean_memory.store.purge import purge
 
 LEASE_LASTS_MS = 5 * 60 * 1000
@@ -48,21 +48,26 @@ def remove_if_unused(con: apsw.Connection, path: Path) -> bool:
     """Remove a cleared file if this connection is the only one in the world that has it open. Closes the connection."""
     try:
         con.set_busy_timeout(_REMOVE_WAITS_MS)
-        if not _leave_wal(con):
-            return False
-        con.execute("BEGIN EXCLUSIVE")
-        if has_moved(con) or not is_cleared(con):
-            return False
-        # Windows removes no file that is open; there it stays, empty and marked.
-        with contextlib.suppress(PermissionError):
-            path.unlink()
-            return True
-        return False
+        with folder_alone(path.parent) as alone:
+            return alone and _remove(con, path)
     except apsw.BusyError:
         return False
     finally:
         roll_back(con)
         con.close()
+
+
+def _remove(con: apsw.Connection, path: Path) -> bool:
+    if not _leave_wal(con):
+        return False
+    con.execute("BEGIN EXCLUSIVE")
+    if has_moved(con) or not is_cleared(con):
+        return False
+    # Windows removes no file that is open; there it stays, empty and marked.
+    with contextlib.suppress(PermissionError):
+        path.unlink()
+        return True
+    return False
 
 
 def is_cleared(con: apsw.Connection) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import shutil
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,9 @@ import apsw
 import sqlite_vec  # pyright: ignore[reportMissingTypeStubs]  # the package has no types; one function of it is used
 
 from lean_memory.errors import BusyError, DamagedFileError, ExtensionLoadingError, LeanMemoryError, StorageError, StorageFullError
+
+if sys.platform != "win32":
+    import fcntl
 
 APPLICATION_ID = 0x4C4D656D
 """Marks our files in SQLite's header: the letters "LMem"."""
@@ -37,6 +42,42 @@ def open_connection(path: Path, *, busy_timeout_ms: int, readonly: bool = False,
         con.close()
         raise
     return con
+
+
+@contextmanager
+def folder_shared(folder: Path) -> Generator[None]:
+    """Held from opening a file to having read from it, so that nobody removes it in between.
+
+    SQLite finds a file's log by name: a file that is removed and made anew during another's opening would have its log taken over.
+    Windows removes no open file, so nothing is needed there.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def folder_alone(folder: Path) -> Generator[bool]:
+    """Held while a file is removed; gives whether nobody is opening one. Does not wait."""
+    if sys.platform == "win32":
+        yield True
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+    finally:
+        os.close(handle)
 
 
 def load_vectors(con: apsw.Connection) -> None:

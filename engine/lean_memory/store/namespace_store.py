@@ -27,7 +27,7 @@ from lean_memory.domain import (
 from lean_memory.errors import ClosedError, NewerSchemaError
 from lean_memory.settings import Settings
 from lean_memory.store import clear as clearing
-from lean_memory.store.connection import errors_translated, has_moved, open_connection, pragma_int, roll_back
+from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back
 from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
@@ -285,10 +285,11 @@ class NamespaceStore:
 
 
 def _clear(path: Path, settings: Settings, now: Instant) -> bool:
-    con = open_connection(path, busy_timeout_ms=settings.busy_timeout_ms)
+    with folder_shared(path.parent):
+        con = open_connection(path, busy_timeout_ms=settings.busy_timeout_ms)
+        version = pragma_int(con, "user_version")
     try:
-        newest = builtin_migrations()[-1].version
-        if pragma_int(con, "user_version") > newest:
+        if version > builtin_migrations()[-1].version:
             raise NewerSchemaError(f"{path.name} was written by a newer Lean Memory, so it was not cleared. Update the program first.")
         was_there = not clearing.is_cleared(con)
         clearing.empty_file(con, now)

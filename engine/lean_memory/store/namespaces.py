@@ -13,7 +13,7 @@ from typing import cast
 import apsw
 
 from lean_memory.errors import ForeignFileError, InvalidNamespaceError, StorageError
-from lean_memory.store.connection import APPLICATION_ID, errors_translated
+from lean_memory.store.connection import APPLICATION_ID, errors_translated, folder_shared
 
 SUFFIX = ".memory.db"
 COMPANIONS = ("-wal", "-shm", "-journal")
@@ -183,12 +183,9 @@ def _entry(path: Path) -> NamespaceFile | OtherFile | None:
 
 def _identity(path: Path) -> tuple[str, bool]:
     # Opened for writing, though nothing is written: a read-only connection would leave its -wal and -shm behind.
-    con = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
+    with folder_shared(path.parent), contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as con:
         con.set_busy_timeout(2_000)
         return stored_identity(con)
-    finally:
-        con.close()
 
 
 def stored_identity(con: apsw.Connection) -> tuple[str, bool]:

@@ -12,7 +12,7 @@ import apsw
 
 from lean_memory.errors import BusyError, DamagedFileError, ForeignFileError, NewerSchemaError, NotFoundError, StorageError
 from lean_memory.store.clear import is_cleared, remove_if_unused, revive
-from lean_memory.store.connection import has_moved, immediate, open_connection, pragma_int
+from lean_memory.store.connection import folder_shared, has_moved, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import Migration, create_file, migrate
 from lean_memory.store.namespaces import FileKind, kind_of, make_private, refuse_foreign, stored_identity
 from lean_memory.store.purge import purge
@@ -62,7 +62,8 @@ class FileOpener:
             refuse_foreign(self.path)
             if kind_of(self.path) is FileKind.MISSING:
                 self._make(create=create)
-            opened = self._open_existing(create=create)
+            with folder_shared(self.path.parent):
+                opened = self._open_existing(create=create)
             if opened is not None:
                 return opened
 
@@ -142,7 +143,8 @@ class FileOpener:
 
     def _connect_reader(self) -> apsw.Connection:
         try:
-            return self._reader(immutable=False)
+            with folder_shared(self.path.parent):
+                return self._reader(immutable=False)
         except (apsw.CantOpenError, apsw.ReadOnlyError):
             # In a folder that cannot be written SQLite cannot make its -shm; without a log nothing is missed by not having one.
             log = self.path.with_name(self.path.name + "-wal")
