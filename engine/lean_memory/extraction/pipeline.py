@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
-from lean_memory.domain import Act, Candidate, Instant, Modality, Source, Trust
+from lean_memory.domain import USER, Act, Candidate, Instant, Modality, Source, Trust
 from lean_memory.extraction import pack as packs
 from lean_memory.extraction.clauses import clauses, opened
 from lean_memory.extraction.corrections import bare_value, corrected, split_other
@@ -58,7 +58,7 @@ def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recen
     run.scene.recall(before.candidates)
     for sentence in sentences(prose(text)):
         run.take(sentence)
-    return Extraction(candidates=_distinct(_trusted(run.found, source)), flags=tuple(run.flags))
+    return Extraction(candidates=_distinct(_trusted(run.found, source, run.own_roles)), flags=tuple(run.flags))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,12 +71,15 @@ class _Run:
     found: list[Candidate] = field(default_factory=list[Candidate])
     flags: dict[str, None] = field(default_factory=dict[str, None])
     code: str = _DEFAULT_LANGUAGE
+    own_roles: set[str] = field(default_factory=set[str])
+    """How the languages of the text call the speaker's relatives without a name."""
 
     def take(self, sentence: Sentence) -> None:
         self.code = language(sentence.text, before=self.code)
         if self.code not in packs.available() or sentence.is_heading:
             return
         pack = packs.load(self.code)
+        self.own_roles.add(pack.roles[0])
         self.scene.speaker = sentence.speaker
         if not pack.drops_subject or sentence.is_item or sentence.speaker:
             self.scene.last = None
@@ -135,7 +138,7 @@ def _has_long_quote(text: str) -> bool:
     return sum(1 for before, after in zip(text, blanked, strict=True) if before != after) > 40
 
 
-def _trusted(found: Sequence[Candidate], source: Source) -> list[Candidate]:
+def _trusted(found: Sequence[Candidate], source: Source, own_roles: Collection[str]) -> list[Candidate]:
     """Trust by source; an assistant says nothing about itself, and little about the world can be built on it."""
     trust = _TRUST.get(source, Trust.INFERRED)
     if source is not Source.ASSISTANT:
@@ -143,8 +146,14 @@ def _trusted(found: Sequence[Candidate], source: Source) -> list[Candidate]:
     return [
         replace(candidate, trust=trust, confidence=candidate.confidence * 0.5, is_inference=True)
         for candidate in found
-        if candidate.subject != "user" and not candidate.subject.startswith("user's ")
+        if candidate.subject != USER and not any(_is_role(candidate.subject, template) for template in own_roles)
     ]
+
+
+def _is_role(subject: str, template: str) -> bool:
+    """Whether a subject is somebody without a name, called by the template "user's {role}"."""
+    before, _, after = template.partition("{role}")
+    return subject.startswith(before) and subject.endswith(after) and bool(before or after)
 
 
 def _distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -53,6 +53,12 @@ def test_what_an_assistant_says_of_itself_is_nothing_and_of_the_world_little() -
     assert told.confidence <= 0.5
 
 
+@pytest.mark.parametrize("text", ["My sister lives in Paris.", "我姐姐住在巴黎。", "妹はパリに住んでいます。", "Mi hermana vive en París."])
+def test_an_assistant_has_no_relatives_in_any_language(text: str) -> None:
+    assert facts(text) != []
+    assert facts(text, source=Source.ASSISTANT) == []
+
+
 @pytest.mark.parametrize(("source", "trust"), [(Source.USER, Trust.USER), (Source.TOOL, Trust.TOOL), (Source.IMPORT, Trust.IMPORTED)])
 def test_trust_is_that_of_the_source(source: Source, trust: Trust) -> None:
     assert [c.trust for c in read("Ana lives in Porto.", source=source).candidates] == [trust]
