@@ -21,7 +21,10 @@ from lean_memory.store.lexical_text import QuestionWord
 from lean_memory.store.visibility import ASSERTED, COLD, IS_FACT, LATEST, OPEN_END, PRESENT, STRUCK
 
 BLOCK = 1024
-"""Rows in one block."""
+"""Rows in one block of visibility or of codes."""
+
+GROUP = 8
+"""Vectors kept in one blob: one alone would leave a quarter of its page empty."""
 
 RECORD = struct.Struct("<qqqHBB")
 """A row in a block: valid_at, valid_to, recorded_at, number of tokens (at most 65,535), share of it that asks (of 255), flags."""
@@ -108,10 +111,10 @@ def delete_row(con: apsw.Connection, row_id: int, text: str) -> None:
     """
     con.execute("INSERT INTO index_text (index_text, rowid, body) VALUES ('delete', ?, ?)", (row_id, lexical_text.normalise(text)))
     con.execute("DELETE FROM index_row WHERE id = ?", (row_id,))
-    _write_record(con, "index_block", ROWS_LAYER, row_id, bytes(RECORD.size))
+    _write_block(con, "index_block", ROWS_LAYER, row_id, bytes(RECORD.size))
     for number, model in models(con):
-        con.execute(f"DELETE FROM embedding_{number:d} WHERE row_id = ?", (row_id,))
-        _write_record(con, f"code_{number:d}", number, row_id, bytes(code_record_size(model)))
+        _write_record(con, f"embedding_{number:d}", GROUP, row_id, bytes(4 * model.dims))
+        _write_block(con, f"code_{number:d}", number, row_id, bytes(code_record_size(model)))
 
 
 def set_vector(con: apsw.Connection, row_id: int, model: ModelIdentity, vector: NDArray[np.float32]) -> None:
@@ -123,9 +126,8 @@ def set_vectors(con: apsw.Connection, model: ModelIdentity, vectors: Mapping[int
     """Keep the unit vectors of several rows under the model that made them."""
     number = _register(con, model)
     for row_id, vector in vectors.items():
-        blob = np.ascontiguousarray(vector, dtype="<f4").tobytes()
-        con.execute(f"INSERT OR REPLACE INTO embedding_{number:d} (row_id, vector) VALUES (?, ?)", (row_id, blob))
-        _write_record(con, f"code_{number:d}", number, row_id, b"\x01" + sign_code(model, vector).tobytes())
+        _write_record(con, f"embedding_{number:d}", GROUP, row_id, _floats(vector))
+        _write_block(con, f"code_{number:d}", number, row_id, b"\x01" + sign_code(model, vector).tobytes())
 
 
 def model_number(con: apsw.Connection, model: ModelIdentity) -> int | None:
@@ -148,9 +150,15 @@ def models(con: apsw.Connection) -> list[tuple[int, ModelIdentity]]:
 def rows_without_vector(con: apsw.Connection, model: ModelIdentity, limit: int, *, after: int = 0) -> list[int]:
     """Rows with an id above `after` that the model has made no vector for, in ascending order, at most `limit`."""
     number = model_number(con, model)
-    missing = "" if number is None else f"AND NOT EXISTS (SELECT 1 FROM embedding_{number:d} e WHERE e.row_id = r.id)"
-    found = con.execute(f"SELECT r.id FROM index_row r WHERE r.id > ? {missing} ORDER BY r.id LIMIT ?", (after, limit))
-    return [row_id for (row_id,) in found]
+    found: list[int] = []
+    while len(found) < limit:
+        rows = [row_id for (row_id,) in con.execute("SELECT id FROM index_row WHERE id > ? ORDER BY id LIMIT ?", (after, BLOCK))]
+        if not rows:
+            break
+        there = frozenset[int]() if number is None else _with_vector(con, number, model, rows[0], rows[-1])
+        found += [row_id for row_id in rows if row_id not in there]
+        after = rows[-1]
+    return found[:limit]
 
 
 def exact(con: apsw.Connection, model: ModelIdentity, row_ids: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
@@ -158,9 +166,12 @@ def exact(con: apsw.Connection, model: ModelIdentity, row_ids: Sequence[int], qu
     number = model_number(con, model)
     if number is None or not row_ids:
         return []
+    vector = _floats(query)
+    # Where a group has no vector for a row there are zeros, whose distance to anything is NULL.
     found = con.execute(
-        f"SELECT e.row_id, 1.0 - vec_distance_cosine(e.vector, ?) FROM json_each(?) j JOIN embedding_{number:d} e ON e.row_id = j.value",
-        (np.ascontiguousarray(query, dtype="<f4").tobytes(), _json_list(row_ids)),
+        "SELECT j.value, 1.0 - vec_distance_cosine(substr(e.rows, 1 + j.value % ?1 * ?2, ?2), ?3) "
+        f"FROM json_each(?4) j JOIN embedding_{number:d} e ON e.id = j.value / ?1",
+        (GROUP, len(vector), vector, _json_list(row_ids)),
     )
     return [(row_id, cosine) for row_id, cosine in found if cosine is not None]
 
@@ -229,23 +240,35 @@ def _publish(con: apsw.Connection, row_id: int) -> None:
     row = con.execute("SELECT valid_at, valid_to, recorded_at, tokens, asks, flags FROM index_row WHERE id = ?", (row_id,)).get
     valid_at, valid_to, recorded_at, words, asks, flags = row
     record = RECORD.pack(valid_at, OPEN_END if valid_to is None else valid_to, recorded_at, min(words, 65_535), asks, flags)
-    _write_record(con, "index_block", ROWS_LAYER, row_id, record)
+    _write_block(con, "index_block", ROWS_LAYER, row_id, record)
 
 
-def _write_record(con: apsw.Connection, table: str, layer: int, row_id: int, record: bytes) -> None:
-    """Put a record into its place in its block, in place, and note that the block changed."""
-    block, position = divmod(row_id, BLOCK)
-    con.execute(f"INSERT OR IGNORE INTO {table} (id, rows) VALUES (?, zeroblob(?))", (block, BLOCK * len(record)))
-    blob = con.blob_open("main", table, "rows", block, True)
+def _write_block(con: apsw.Connection, table: str, layer: int, row_id: int, record: bytes) -> None:
+    """Put a record into its place in its block, and note that the block changed."""
+    _write_record(con, table, BLOCK, row_id, record)
+    con.execute(_NOTE_CHANGE, (layer, row_id // BLOCK))
+
+
+def _write_record(con: apsw.Connection, table: str, size: int, row_id: int, record: bytes) -> None:
+    """Put a record into its place in its blob of `size` records, in place."""
+    blob_id, position = divmod(row_id, size)
+    con.execute(f"INSERT OR IGNORE INTO {table} (id, rows) VALUES (?, zeroblob(?))", (blob_id, size * len(record)))
+    blob = con.blob_open("main", table, "rows", blob_id, True)
     try:
         blob.seek(position * len(record))
         blob.write(record)
     finally:
         blob.close()
-    con.execute(
-        _NOTE_CHANGE,
-        (layer, block),
-    )
+
+
+def _with_vector(con: apsw.Connection, number: int, model: ModelIdentity, first: int, last: int) -> frozenset[int]:
+    """Which rows of a range have a vector."""
+    found: list[int] = []
+    blocks = (first // BLOCK, last // BLOCK)
+    for block, content in con.execute(f"SELECT id, rows FROM code_{number:d} WHERE id BETWEEN ? AND ?", blocks):
+        there = np.frombuffer(content, dtype=np.uint8)[:: code_record_size(model)]
+        found += (block * BLOCK + np.flatnonzero(there)).tolist()
+    return frozenset(found)
 
 
 def _register(con: apsw.Connection, model: ModelIdentity) -> int:
@@ -258,9 +281,13 @@ def _register(con: apsw.Connection, model: ModelIdentity) -> int:
         (model.model_id, model.revision, model.dims, model.coarse_dims),
     )
     number = con.last_insert_rowid()
-    con.execute(f"CREATE TABLE embedding_{number:d} (row_id INTEGER PRIMARY KEY, vector BLOB NOT NULL)")
+    con.execute(f"CREATE TABLE embedding_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
     con.execute(f"CREATE TABLE code_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
     return number
+
+
+def _floats(vector: NDArray[np.float32]) -> bytes:
+    return np.ascontiguousarray(vector, dtype="<f4").tobytes()
 
 
 def _json_list(numbers: Sequence[int]) -> str:

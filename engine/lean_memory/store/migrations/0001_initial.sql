@@ -219,5 +219,5 @@ CREATE TABLE embedding_model (
     coarse_dims INTEGER NOT NULL,
     UNIQUE (model_id, revision, dims, coarse_dims)
 );
--- Each model has a table embedding_<id> (row_id INTEGER PRIMARY KEY, vector BLOB) and, in blocks of 1,024 rows, its sign codes in
--- code_<id> (id INTEGER PRIMARY KEY, rows BLOB), made when the model first writes.
+-- Each model has two tables (id INTEGER PRIMARY KEY, rows BLOB), made when it first writes: embedding_<id> with float32 vectors, 8 in
+-- a blob, and code_<id> with sign codes, 1,024 in a blob.
