@@ -11,6 +11,7 @@ from lean_memory.extraction.dates import Anchor, Found, find_dates, without
 from lean_memory.extraction.pack import Pack
 
 LONGEST_CLAUSE = 320
+_MOST_CLAUSES = 16
 
 _ABBREVIATED = re.compile(r"(?:\b[A-Z]\.[A-Z]\.|\b(?:Inc|Ltd|Corp|Jr|Sr|Co|Bros|a\.m|p\.m)\.)$")
 
@@ -66,14 +67,27 @@ def closed(text: str, pack: Pack) -> str:
 
 
 def _pieces(sentence: str, pack: Pack) -> Iterator[tuple[int, int, bool]]:
-    start, relative = 0, False
+    start, relative, made = 0, False, 1
     for joint in pack.joints.finditer(sentence):
         left = sentence[start : joint.start()]
-        if joint.start() <= start or not left.strip() or not pack.verb_like.search(left):
+        if joint.start() <= start or not _is_clause(left, joint[0], pack):
             continue
+        if made == _MOST_CLAUSES:
+            break
+        made += 1
         yield start, joint.start(), relative
         start, relative = joint.end(), pack.has_cue("relative", joint[0]) is not None
     yield start, len(sentence), relative
+
+
+def _is_clause(left: str, joint: str, pack: Pack) -> bool:
+    """Whether what stands left of a joint is a clause: it has a verb, and is no "My parents, Hedda and Rune" before a comma."""
+    words = left.strip()
+    if pack.has_cue("correction_alone", words):
+        return True
+    if not words or words.casefold() in pack.aux or not pack.verb_like.search(left):
+        return False
+    return not (joint.strip() == "," and pack.has_cue("aside", words))
 
 
 def _clause(raw: str, start: int, pack: Pack, anchor: Anchor, *, relative: bool, alone: bool) -> Clause | None:

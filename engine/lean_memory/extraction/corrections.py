@@ -32,8 +32,10 @@ def corrected(made: Sequence[Candidate], earlier: list[Candidate], recent: Seque
     return found
 
 
-def bare_value(clause: Clause, pack: Pack, earlier: list[Candidate], recent: Sequence[Candidate]) -> Candidate | None:
-    """The correction in a clause that is only a value: "Correction: 8082", "I meant Lisbon"."""
+def bare_value(
+    clause: Clause, pack: Pack, earlier: list[Candidate], recent: Sequence[Candidate], *, other: str | None = None
+) -> Candidate | None:
+    """The correction in a clause that is only a value: "Correction: 8082", "I meant Lisbon", "It's Gerta, not Greta" (`other`)."""
     text = clause.full
     meant = pack.cues.get("meant")
     if meant and (found := meant.match(text)):
@@ -41,11 +43,11 @@ def bare_value(clause: Clause, pack: Pack, earlier: list[Candidate], recent: Seq
     value = clean(text, pack)
     if not accepts("short", value, pack):
         return None
-    here = _alike(value, earlier)
+    here = _said(other, earlier) if other else _alike(value, earlier)
     if here is not None:
         earlier.remove(here)
         return _with_value(here, value, clause)
-    before = _alike(value, recent)
+    before = _said(other, recent) if other else _alike(value, recent)
     if before is None:
         return None
     return replace(_with_value(before, value, clause), act=Act.CORRECT, corrects=before.object)
@@ -71,6 +73,11 @@ def _last_in_slot(candidate: Candidate, pool: Sequence[Candidate]) -> Candidate 
         if (other.subject, other.predicate) == (candidate.subject, candidate.predicate) and other.object != candidate.object:
             return other
     return None
+
+
+def _said(other: str, pool: Sequence[Candidate]) -> Candidate | None:
+    """The newest candidate with this very value."""
+    return next((c for c in reversed(pool) if c.object.casefold() == other.casefold() and c.predicate != "states"), None)
 
 
 def _alike(value: str, pool: Sequence[Candidate]) -> Candidate | None:

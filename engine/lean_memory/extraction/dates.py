@@ -225,7 +225,7 @@ def _calendar_date(parts: Mapping[str, str], forms: _Forms, anchor: Anchor) -> M
 def _year(parts: Mapping[str, str], tables: Mapping[str, Mapping[str, object]], today: date) -> int | None:
     """The year that is named: in full, by its last two digits, in an era, in other digits, or "last year" before a month."""
     if "yy" in parts:
-        short = int(parts["yy"])
+        short = _digits(parts["yy"], tables)
         return short + (2000 if 2000 + short <= today.year + 1 else 1900)
     if "relative" in parts:
         count, unit = str(tables["relative"][_key(parts["relative"])]).split()
@@ -237,6 +237,10 @@ def _year(parts: Mapping[str, str], tables: Mapping[str, Mapping[str, object]], 
         if said.startswith(era):
             count = said.removeprefix(era).strip()
             return int(str(before)) + (_number(count, tables["numbers"]) if count != "元" else 1)
+    return _digits(said, tables)
+
+
+def _digits(said: str, tables: Mapping[str, Mapping[str, object]]) -> int:
     return int("".join(str(tables["digits"].get(character, character)) for character in said))
 
 
@@ -305,7 +309,7 @@ def _components(tables: Mapping[str, Mapping[str, object]], *, spaces: bool) -> 
         "day": r"(?:[0-3]?\d(?:st|nd|rd|th|er|º|\.)?)",
         "mon": r"(?:1[0-2]|0?[1-9])",
         "year": _years(tables, rf"(?:\d{{1,3}}|元|{any_of('numbers')})"),
-        "yy": r"\d\d",
+        "yy": rf"(?:\d\d|[{''.join(tables['digits'])}]{{2}})" if tables["digits"] else r"\d\d",
         "numeric": r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})",
     }
 

@@ -37,6 +37,8 @@ class Reading:
     polarity: Polarity = Polarity.POSITIVE
     modality: Modality = Modality.ASSERTED
     additive: bool = False
+    perfect: bool = False
+    """It began in the past and goes on: "have lived"."""
 
 
 def mood(sentence: str, pack: Pack) -> Mood:
@@ -50,7 +52,9 @@ def mood(sentence: str, pack: Pack) -> Mood:
         return Mood.HYPOTHESIS
     if is_reported(sentence, pack):
         return Mood.REPORT if pack.has_cue("reported", sentence) or len(unquoted(sentence).split()) > 2 else Mood.CHATTER
-    if not kept and pack.has_cue("command", sentence):
+    if pack.has_cue("standing", sentence):
+        return Mood.STATEMENT
+    if not kept and not pack.has_cue("correction", sentence) and pack.has_cue("command", sentence):
         return Mood.COMMAND
     return Mood.CHATTER if pack.has_cue("chatter", sentence) else Mood.STATEMENT
 
@@ -88,6 +92,7 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
         polarity=Polarity.NEGATIVE if negative else Polarity.POSITIVE,
         modality=_modality(forms, effects, rule, clause, t_ref),
         additive=clause.additive or "additive" in effects,
+        perfect="perfect" in effects,
     )
 
 

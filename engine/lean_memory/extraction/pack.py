@@ -9,12 +9,15 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
     variants        groups of characters that stand for each other ("们們 说說説"), see `variants.py`
     [roles]         how somebody without a name is called: `own = "我{role}"` the speaker's, `of = "{owner}的{role}"` somebody's
     [macros]        "@NAME" -> what stands for it in the patterns of nouns and rules
-    [words]         named word lists. The engine itself reads `first`, `my`, `third`, `their`, `not_subject`, `not_value`, `and`, `article`, `abbreviations`
+    [words]         named word lists. The engine itself reads `first`, `my`, `third`, `their`, `not_subject`, `not_value`, `and`, `article`, `abbreviations`, `preposition` (no subject begins with one)
     [kin]           kinship and acquaintance words -> predicate (`sister = "has_sibling"`); [kin_former] those of people who no longer are (`ex-wife`)
     [verbs]         name = { present, ing, past, future, conditional }, each a list (or a string of words) of spellings
     [aux]           words between subject and verb, by effect: neutral, perfect, past, planned, hypothetical, negative, ended, additive
     [cues]          regular expressions over a clause or sentence, by effect; `packs/README.md` lists them
     [contractions]  regular expression -> replacement, in order, before anything else ("i'm" -> "I am")
+    [rewrites]      regular expression -> replacement over a sentence whose contractions are opened; each is tried once, in order, see `plain.py`
+    [profile]       the same, for the lines of what the speaker tells of themselves ("city: Oslo")
+    [self]          how a part of "I am Ana, 34, a nurse" becomes a sentence: regular expression -> what goes before it
     [closings]      regular expression -> replacement for what is written out of opened clauses ("je habite" -> "j'habite")
     [person]        first-person words -> third person with `{}` for the name, for "Caroline: I ..."
     [clauses]       `joints` between clauses and `starts` that a new clause begins with
@@ -71,6 +74,7 @@ class Rule:
     `event`: the past form tells what is so now ("moved to"), and the -ing form what is planned.
     `timeless`: the past form tells what stays true ("was founded by").
     `dates`: `value` also tries the clause with its dates in, because the object may be one; `keep` leaves all but a final "since ..." in.
+    `when`: a cue the clause must have, or `since`: it must have a date from when on. `drops`: the speaker may be left out ("dont eat pork").
     `also`: later rules are tried as well. `steady`: a plan or hope of it is no fact ("I'd like to know ...").
     """
 
@@ -84,6 +88,8 @@ class Rule:
     dates: str = ""
     also: bool = False
     steady: bool = False
+    drops: bool = False
+    when: str = ""
     confidence: float = 0.9
 
 
@@ -137,6 +143,11 @@ class Pack:
     cues: Mapping[str, re.Pattern[str]]
     contractions: tuple[tuple[re.Pattern[str], str], ...]
     closings: tuple[tuple[re.Pattern[str], str], ...]
+    rewrites: tuple[tuple[re.Pattern[str], str], ...]
+    profile: tuple[tuple[re.Pattern[str], str], ...]
+    self_parts: tuple[tuple[re.Pattern[str], str], ...]
+    self_leads: tuple[str, ...]
+    """"I am ", and "I am a " for an occupation without an article."""
     contracted: re.Pattern[str]
     """Whether any contraction occurs."""
     person: tuple[tuple[re.Pattern[str], str], ...]
@@ -217,6 +228,10 @@ class _Loader:
             cues={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cues").items()},
             contractions=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("contractions").items()),
             closings=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("closings").items()),
+            rewrites=self._replacements("rewrites"),
+            profile=self._replacements("profile"),
+            self_parts=self._replacements("self"),
+            self_leads=self._words.get("self_leads", ("", "")),
             contracted=_joined(tuple(self._table("contractions")), str),
             person=tuple((re.compile(self._expand(key), re.IGNORECASE), str(value)) for key, value in self._table("person").items()),
             joints=self._joints(_strings(clauses.get("joints", ()), split=False), _strings(clauses.get("starts", ()), split=False)),
@@ -230,6 +245,9 @@ class _Loader:
             word_cues={cue: numbers for cue, numbers in index.items() if not cue or self._is_word(cue)},
             text_cues={cue: numbers for cue, numbers in index.items() if cue and not self._is_word(cue)},
         )
+
+    def _replacements(self, table: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+        return tuple((re.compile(self._expand(key), re.IGNORECASE), str(value)) for key, value in self._table(table).items())
 
     def _is_word(self, cue: str) -> bool:
         return self._spaces and re.fullmatch(r"[^\W_]+(?:-[^\W_]+)*", cue) is not None
@@ -304,6 +322,8 @@ class _Loader:
             dates=str(row.get("dates", "")),
             also=bool(row.get("also", False)),
             steady=bool(row.get("steady", False)),
+            drops=bool(row.get("drops", False)),
+            when=str(row.get("when", "")),
             confidence=float(str(row.get("confidence", 0.9))),
         )
 

@@ -14,6 +14,7 @@ from lean_memory.extraction.languages import language
 from lean_memory.extraction.mentions import mentioned
 from lean_memory.extraction.modality import Mood, mood, unquoted
 from lean_memory.extraction.pack import Pack
+from lean_memory.extraction.plain import is_heading, plain
 from lean_memory.extraction.prose import prose
 from lean_memory.extraction.rules import Place, apply_rules
 from lean_memory.extraction.scene import Scene
@@ -30,6 +31,8 @@ _TRUST = {
     Source.IMPORT: Trust.IMPORTED,
 }
 _DEFAULT_LANGUAGE = "en"
+_MOST_CLAUSES = 6000
+_LONGEST_INTERJECTION = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +76,61 @@ class _Run:
     code: str = _DEFAULT_LANGUAGE
     own_roles: set[str] = field(default_factory=set[str])
     """How the languages of the text call the speaker's relatives without a name."""
+    heading: str = ""
+    """What the items that follow are of: "Things I avoid:"."""
+    is_profile: bool = False
+    """The lines tell who the speaker is."""
+    corrects: bool = False
+    """An interjection such as "Oops!" has announced a correction."""
+    read: set[tuple[str, str, str | None]] = field(default_factory=set[tuple[str, str, str | None]])
+    left: int = _MOST_CLAUSES
+    """How many clauses may still be read, so that a text of any length costs a bounded time; the rest is indexed only."""
 
     def take(self, sentence: Sentence) -> None:
+        key = (self.heading if sentence.is_item else "", sentence.text, sentence.speaker)
+        if key in self.read or self.left <= 0:
+            return
+        self.read.add(key)
+        self.left -= 1
         self.code = language(sentence.text, before=self.code)
-        if self.code not in packs.available() or sentence.is_heading:
+        if self.code not in packs.available():
             return
         pack = packs.load(self.code)
         self.own_roles.add(pack.roles[0])
+        if self._announces(sentence, pack):
+            return
+        told = self._plain(sentence, pack)
+        before = len(self.found)
+        self._take(told, pack)
+        if told is not sentence:
+            self.found[before:] = [replace(candidate, span=sentence.span) for candidate in self.found[before:]]
+
+    def _announces(self, sentence: Sentence, pack: Pack) -> bool:
+        """Whether the sentence only introduces others: a heading, or "Oops!" before what is put right."""
+        if sentence.is_heading or (not sentence.is_item and is_heading(sentence.text)):
+            self.heading = sentence.text.rstrip(" :：")
+            self.is_profile = pack.has_cue("profile", self.heading) is not None
+            return True
+        if not sentence.is_item:
+            self.heading = ""
+        if len(sentence.text) <= _LONGEST_INTERJECTION and pack.has_cue("correction_alone", sentence.text):
+            self.corrects = True
+            return True
+        return False
+
+    def _plain(self, sentence: Sentence, pack: Pack) -> Sentence:
+        """The sentence in plain words; an item may need the heading it stands under."""
+        if self.heading:
+            whole = f"{self.heading}: {sentence.text}"
+            told = plain(whole, pack, profile=False)
+            if told != whole:
+                return replace(sentence, text=told)
+        elif pack.has_cue("profile", sentence.text):
+            self.is_profile = True
+        told = plain(sentence.text, pack, profile=self.is_profile)
+        return sentence if told == sentence.text else replace(sentence, text=told)
+
+    def _take(self, sentence: Sentence, pack: Pack) -> None:
         self.scene.speaker = sentence.speaker
         if not pack.drops_subject or sentence.is_item or sentence.speaker:
             self.scene.last = None
@@ -101,13 +152,21 @@ class _Run:
 
     def _statement(self, sentence: Sentence, pack: Pack) -> None:
         text, other = split_other(unquoted(sentence.text) if _has_long_quote(sentence.text) else sentence.text, pack)
-        for clause in clauses(text, sentence.span.start, pack, self.anchor):
+        corrects, self.corrects = self.corrects, False
+        for said in clauses(text, sentence.span.start, pack, self.anchor):
+            self.left -= 1
+            clause = replace(said, corrects=said.corrects or corrects)
+            corrects = pack.has_cue("correction_alone", clause.raw) is not None
+            if corrects:
+                continue
             place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref)
             made = apply_rules(place)
             if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):
                 made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
             if clause.corrects or (not clause.is_alone and pack.has_cue("contrast", clause.raw)):
-                made = self._correct(made, place)
+                made = self._correct(made, place, other)
+            elif other and not made:
+                made = self._correct(made, place, other)
             made.extend(mentioned(place, made))
             self.found.extend(made or self._kept(place))
 
@@ -126,10 +185,10 @@ class _Run:
         before = [*self.recent.candidates, *self.found]
         return contrasted or any((c.subject, c.predicate) in slots and c.object.casefold() == other.casefold() for c in before)
 
-    def _correct(self, made: Sequence[Candidate], place: Place) -> list[Candidate]:
+    def _correct(self, made: Sequence[Candidate], place: Place, other: str | None) -> list[Candidate]:
         if made:
             return corrected(made, self.found, self.recent.candidates)
-        value = bare_value(place.clause, place.pack, self.found, self.recent.candidates)
+        value = bare_value(place.clause, place.pack, self.found, self.recent.candidates, other=other)
         return [value] if value else []
 
 

@@ -55,7 +55,7 @@ def apply_rules(place: Place) -> list[Candidate]:
     transient = place.pack.has_cue("transient", clause.full) is not None
     for number in _called(clause.full, place.pack):
         rule = place.pack.rules[number]
-        if transient and not (rule.event or rule.timeless):
+        if (transient and not (rule.event or rule.timeless)) or not _is_time_for(rule, clause, place.pack):
             continue
         found = next((drafts for text in _texts(rule, clause) for drafts in _tried(rule, text, place)), None)
         if found:
@@ -63,6 +63,12 @@ def apply_rules(place: Place) -> list[Candidate]:
             if not rule.also:
                 break
     return made
+
+
+def _is_time_for(rule: Rule, clause: Clause, pack: Pack) -> bool:
+    if rule.when == "since":
+        return any(date.since for date in clause.dates)
+    return not rule.when or pack.has_cue(rule.when, clause.whole) is not None
 
 
 def _texts(rule: Rule, clause: Clause) -> tuple[str, ...]:
@@ -112,7 +118,7 @@ def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
         if not made and number == 0:
             return []
         drafts.extend(made)
-    _remember(subject, drafts, place.scene, names="S" not in hit.match.re.groupindex, role=hit.parts.get("K", ""))
+    _remember(subject, drafts, place.scene, names="S" not in hit.match.re.groupindex, role=hit.parts.get("K", ""), joining=_and(place.pack))
     return [*tie_candidates(subject, place), *drafts]
 
 
@@ -143,7 +149,9 @@ def _subject(hit: _Hit, place: Place) -> Subject | None:
 
 def _may_drop(hit: _Hit, place: Place) -> bool:
     """ "Moved to Cork" is about the speaker; "move to Cork" without a subject is a command, and "playing chess is fun" a remark."""
-    if hit.rule.subject == "first" or place.pack.drops_subject:
+    if hit.rule.subject == "first" or hit.rule.drops or place.pack.drops_subject:
+        return True
+    if place.pack.has_cue("past_like", place.clause.full.partition(" ")[0]):
         return True
     forms = forms_of(hit.match)
     return "past" in forms or ("ing" in forms and not place.pack.has_cue("remark", place.clause.full))
@@ -173,19 +181,19 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
     if not predicate or about is None:
         return []
     values = _subjects(hit, subject, place.pack) if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
-    drafts = (_candidate(one, predicate, value, hit.rule, place) for one in _each(about, hit, place.pack) for value in values)
+    drafts = (_candidate(one, predicate, value, hit.rule, place, reading) for one in _each(about, hit, place) for value in values)
     return [_read_into(draft, emit, reading, hit.parts, place.pack) for draft in drafts]
 
 
-def _each(subject: Subject, hit: _Hit, pack: Pack) -> Sequence[Subject]:
+def _each(subject: Subject, hit: _Hit, place: Place) -> Sequence[Subject]:
     """The people of "Yuki and Hana", one by one."""
     may_be_many = (
         hit.rule.subject in {"person", "living", "any"}
         and subject.kind == "person"
-        and (subject.ties or subject.name == hit.parts.get("S"))
+        and (subject.ties or subject.name in (hit.parts.get("S"), place.scene.group))
     )
-    names = items(subject.name, pack) if may_be_many else ()
-    if len(names) < 2 or not all(accepts("name", name, pack) for name in names):
+    names = items(subject.name, place.pack) if may_be_many else ()
+    if len(names) < 2 or not all(accepts("name", name, place.pack) for name in names):
         return (subject,)
     return [replace(subject, name=name) for name in names]
 
@@ -239,10 +247,10 @@ def _subjects(hit: _Hit, subject: Subject, pack: Pack) -> Sequence[str]:
     return said if len(said) > 1 and all(accepts("name", value, pack) for value in said) else [subject.name]
 
 
-def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: Place) -> Candidate:
+def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: Place, reading: Reading) -> Candidate:
     clause = place.clause
     entry = vocabulary.predicate(predicate)
-    dates = [] if rule.dates else list(clause.dates)
+    dates = [] if rule.dates else [date for date in clause.dates if not date.lasting or reading.perfect]
     doubts = tuple(date.doubt for date in dates if date.doubt)
     hedged = place.pack.has_cue("hedge", clause.whole) is not None
     return Candidate(
@@ -313,12 +321,19 @@ def _each_tie(tie: Tie, pack: Pack) -> Sequence[Tie]:
     return [replace(tie, object=name) for name in names] if len(names) > 1 and all(accepts("name", name, pack) for name in names) else [tie]
 
 
-def _remember(subject: Subject, drafts: Sequence[Candidate], scene: Scene, *, names: bool, role: str) -> None:
+def _and(pack: Pack) -> str:
+    return next(iter(pack.words.get("and", ())), "&")
+
+
+def _remember(subject: Subject, drafts: Sequence[Candidate], scene: Scene, *, names: bool, role: str, joining: str) -> None:
     """`names`: the clause has no subject slot, so that "my sister is called Ana" goes on about Ana."""
     named = next((draft for draft in drafts[:1] if names and draft.object_type in {"person", "animal"} and draft.act is Act.ASSERT), None)
     scene.last = Subject(name=named.object, kind=named.object_type or "person") if named else subject
     if subject.name not in (USER, scene.self_name):
         scene.note(subject.name, subject.kind, subject.role)
+    people = [draft.object for draft in drafts if draft.object_type == "person" and draft.act is Act.ASSERT]
+    if len(people) > 1:
+        scene.group = f" {joining} ".join(people)
     for draft in drafts:
         if draft.object_type in {"person", "animal"} and draft.act is Act.ASSERT and draft.polarity is Polarity.POSITIVE:
             scene.note(draft.object, draft.object_type, role)

@@ -80,6 +80,8 @@ class Scene:
     last: Subject | None = None
     mentions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Names with their kinds, newest last."""
+    group: str = ""
+    """The people named together last, "Rosa and Emilio", for a "they"."""
     roles: dict[str, str] = field(default_factory=dict[str, str])
     """The words that say what somebody is to somebody: Ana -> "sister"."""
 
@@ -157,9 +159,17 @@ def _spoken(words: str, pack: Pack, scene: Scene) -> Subject | None:
     found = _noun(said, pack, scene)
     if found is None and (aside := _ASIDE.match(words)):
         found = _with_aside(aside["head"], aside["aside"], said, pack, scene)
-    if found is None and is_name(said, pack):
-        found = Subject(name=said, kind="person", said=said)
+    if found is None:
+        found = _named(said, pack, scene)
     return found
+
+
+def _named(said: str, pack: Pack, scene: Scene) -> Subject | None:
+    """Somebody by name; one who is known already may be spelled small."""
+    known = next((mention for mention in reversed(scene.mentions) if mention[0].casefold() == said.casefold()), None)
+    if known:
+        return Subject(name=known[0], kind=known[1], said=said)
+    return Subject(name=said, kind="person", said=said) if is_name(said, pack) else None
 
 
 def _self(scene: Scene, said: str, *, alone: bool) -> Subject:
@@ -172,7 +182,7 @@ def _pronoun(said: str, key: str, pack: Pack, scene: Scene) -> Subject | None:
     if key in pack.word_sets.get("it", frozenset()):
         named = scene.latest(_THINGS)
     elif key in pack.word_sets.get("they", frozenset()):
-        named = scene.mentions[-1] if len({name for name, _ in scene.mentions}) == 1 else None
+        named = scene.mentions[-1] if len({name for name, _ in scene.mentions}) == 1 else (scene.group, "person") if scene.group else None
     else:
         named = _fitting(key, pack, scene)
     return Subject(name=named[0], kind=named[1], said=said, stands_alone=False) if named else None
@@ -191,7 +201,7 @@ def _fitting(key: str, pack: Pack, scene: Scene) -> tuple[str, str] | None:
 def _with_aside(head: str, aside: str, said: str, pack: Pack, scene: Scene) -> Subject | None:
     """ "My mom, Dolores" names her; "my colleague Ana, no relation to my sister" sets her apart from the Ana known."""
     found = _noun(head, pack, scene)
-    if found and is_name(aside, pack):
+    if found and (is_name(aside, pack) or all(is_name(name, pack) for name in items_of(aside, pack))):
         ties = tuple(Tie(subject=tie.subject, predicate=tie.predicate, object=aside) for tie in _role_tie(head, pack, scene))
         return Subject(name=aside, kind="person", said=said, ties=ties)
     if found is None and is_name(head, pack):
@@ -203,6 +213,12 @@ def _with_aside(head: str, aside: str, said: str, pack: Pack, scene: Scene) -> S
         ties = tuple(Tie(subject=tie.subject, predicate=tie.predicate, object=name) for tie in found.ties)
         return Subject(name=name, kind=found.kind, said=said, ties=ties)
     return Subject(name=found.name, kind=found.kind, said=said, ties=found.ties) if found else None
+
+
+def items_of(text: str, pack: Pack) -> Sequence[str]:
+    """The names of "Hedda and Rune"."""
+    pattern = pack.cues.get("list")
+    return pattern.split(text) if pattern else [text]
 
 
 def _role_tie(head: str, pack: Pack, scene: Scene) -> tuple[Tie, ...]:
@@ -235,11 +251,18 @@ def _noun(said: str, pack: Pack, scene: Scene) -> Subject | None:
             continue
         if "K" in parts or "R" in parts:
             role = parts.get("K") or parts["R"]
-            kind = object_type(pack.kin.get(role.casefold(), "")) or "person" if "K" in parts else "thing"
+            kind = object_type(pack.kin.get(role.casefold(), "")) or "person" if "K" in parts else _role_kind(role, pack)
             return Subject(name=pack.roles[whose != USER].format(owner=whose, role=role.lower()), kind=kind, said=said)
         if "T" in parts:
             return Subject(name=parts["T"], kind="thing", said=said)
     return None
+
+
+def _role_kind(role: str, pack: Pack) -> str:
+    """ "My boss" and "the plumber" are people, "my office" is none."""
+    job = pack.classes.get("job")
+    is_person = role.casefold() in pack.word_sets.get("person_roles", frozenset()) or (job is not None and job.accepts(role))
+    return "person" if is_person else "thing"
 
 
 def _has_pronoun(words: str, pack: Pack) -> bool:

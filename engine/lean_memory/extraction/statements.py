@@ -21,7 +21,8 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
     if subject is None or not _is_durable(clause, subject, pack, place.scene, reported=reported):
         return None
     modality = Modality.REPORTED if reported else _modality(clause, pack, place)
-    dated = [date for date in clause.dates if date.since or modality in {Modality.PAST, Modality.PLANNED}]
+    perfect = "perfect" in pack.effects(clause.full)
+    dated = [date for date in clause.dates if (not date.lasting or perfect) and (date.since or modality in {Modality.PAST, Modality.PLANNED})]
     told = standalone(place.sentence, clause, subject, pack, place.scene)
     entry = vocabulary.predicate(STATES)
     return Candidate(
@@ -77,6 +78,8 @@ def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
 def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, reported: bool) -> bool:
     text = clause.full
     enough = len(text.split()) >= 3 if pack.spaces else len(text) >= 5
+    if enough and pack.has_cue("standing", clause.whole):
+        return True
     if (
         not enough
         or (pack.has_cue("opinion", text) and not reported)
