@@ -62,25 +62,33 @@ class Field:
 
 
 def read_query(scope: Scope, text: str, budget: int) -> LexicalQuery:
-    """Look up the words of a question, rarest first, until `budget` postings are read; the rarest one however many it has.
+    """Look up the words of a question: the rare ones, and of the others, rarest first, as many as have `budget` postings.
 
-    The others are looked up beside those: a row with nothing but common words is not worth finding by them. Stop words count
-    only where there is no other word.
+    The rest is looked up beside those: a row with nothing but common words is not worth finding by them. One word is always
+    looked up, however many postings it has. Stop words count only where there is no other word.
     """
     rows, mean = scope.view.statistics
     con = scope.tx.connection
     words = _content(lexical_text.question_words(con, text), frozenset(lexical_text.tokens(con, stop_words())))
-    ordered = sorted(((search_index.document_frequency(con, word, rows), word) for word in words), key=lambda pair: pair[0])
-    terms: list[Term] = []
-    rare: list[QuestionWord] = []
-    for frequency, word in ordered:
-        common = frequency > budget and bool(rare)
-        budget -= 0 if common else frequency
-        found = search_index.postings_beside(con, word, rare) if common else search_index.postings(con, word)
-        if frequency and not common:
-            rare.append(word)
-        terms.append(Term(word=word, weight=_idf(frequency, rows), postings=found, common=common))
+    found = [(word, search_index.rare_postings(con, word)) for word in words]
+    terms = [_term(word, postings, postings.rows.shape[0], rows) for word, postings in found if postings is not None]
+    read = [term.word for term in terms if term.postings.rows.shape[0]]
+    often = sorted(
+        ((search_index.estimated_frequency(con, word, rows), word) for word, postings in found if postings is None),
+        key=lambda pair: pair[0],
+    )
+    for frequency, word in often:
+        common = bool(read) and frequency > budget
+        postings = search_index.postings(con, word, read if common else ())
+        terms.append(_term(word, postings, frequency, rows, common=common))
+        if not common:
+            budget -= frequency
+            read.append(word)
     return LexicalQuery(terms=tuple(terms), mean_tokens=mean)
+
+
+def _term(word: QuestionWord, postings: Postings, frequency: int, rows: int, *, common: bool = False) -> Term:
+    return Term(word=word, weight=_idf(frequency, rows), postings=postings, common=common)
 
 
 def completed(scope: Scope, query: LexicalQuery, row_ids: Iterable[int]) -> LexicalQuery:

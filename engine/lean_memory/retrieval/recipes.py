@@ -46,7 +46,7 @@ class Recipe:
     coarse: int = 400
     """Rows that the coarse stage hands to the exact distances."""
     postings: int = 15_000
-    """Index entries that a search reads for the rarer words of a question; the commoner ones are looked up only beside those."""
+    """Index entries that a search reads for words that are not rare; the commoner of them are looked up only beside the others."""
     lexical: Lexical = field(default_factory=Lexical)
     dense_share: float = 0.4
     """Share of the cosine in relevance; the rest is lexical."""

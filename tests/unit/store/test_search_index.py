@@ -48,7 +48,15 @@ def insert(con: apsw.Connection, text: str, visibility: RowVisibility | None = N
 
 def found(con: apsw.Connection, word: str) -> list[int]:
     [asked] = lexical_text.question_words(con, word)
-    return search_index.postings(con, asked).rows.tolist()
+    return rows_of(con, asked)
+
+
+def rows_of(con: apsw.Connection, word: lexical_text.QuestionWord) -> list[int]:
+    """The rows of a word, by both ways of looking it up."""
+    rare = search_index.rare_postings(con, word)
+    assert rare is not None
+    assert rare.rows.tolist() == search_index.postings(con, word).rows.tolist()
+    return rare.rows.tolist()
 
 
 def unit(seed: int, dims: int = MODEL.dims) -> NDArray[np.float32]:
@@ -91,14 +99,15 @@ def test_words_of_scripts_without_spaces_are_found_inside_longer_runs(con: apsw.
     row = insert(con, text)
     insert(con, "Something else altogether, 别的东西。")
     words = lexical_text.question_words(con, asked)
-    assert [search_index.postings(con, word).rows.tolist() for word in words] == [[row]] * len(words)
+    assert [rows_of(con, word) for word in words] == [[row]] * len(words)
 
 
 def test_how_often_a_word_stands_in_a_row_is_known(con: apsw.Connection) -> None:
     insert(con, "nothing here")
     row = insert(con, "tea and tea and more tea")
     [word] = lexical_text.question_words(con, "tea")
-    postings = search_index.postings(con, word)
+    postings = search_index.rare_postings(con, word)
+    assert postings is not None
     assert (postings.rows.tolist(), postings.counts.tolist()) == ([row], [3])
 
 
@@ -107,15 +116,26 @@ def test_a_common_word_is_looked_up_beside_a_rarer_one_by_what_was_typed(con: ap
     insert(con, "Ana sleeps")
     insert(con, "exercise is good")
     exercise, ana = lexical_text.question_words(con, "exercising Ana")
-    assert search_index.postings_beside(con, ana, [exercise]).rows.tolist() == [both]
-    assert [search_index.document_frequency(con, word, 3) for word in (exercise, ana)] == [2, 2]
+    assert search_index.postings(con, ana, [exercise]).rows.tolist() == [both]
+
+
+def test_a_word_that_stands_too_often_to_be_counted_is_judged_by_the_newest_rows(con: apsw.Connection) -> None:
+    with immediate(con):
+        for i in range(3000):
+            search_index.insert_row(con, fact_id=None, passage_id=1, text="tea" if i % 4 else "coffee", visibility=visible())
+    tea, coffee = lexical_text.question_words(con, "tea coffee")
+    assert search_index.rare_postings(con, tea) is None
+    assert search_index.estimated_frequency(con, tea, 3000) == search_index.postings(con, tea).rows.shape[0] == 2250
+    rare = search_index.rare_postings(con, coffee)
+    assert rare is not None
+    assert rare.rows.shape[0] == 750
 
 
 @pytest.mark.parametrize("text", ["", "\ud800", "\x00\x01", "'\" OR *", "AND", "NEAR(", "🙂🙂", "a" * 100_000, "\u202eabc\u202c"])
 def test_any_text_can_be_indexed_asked_for_and_deleted(con: apsw.Connection, text: str) -> None:
     row = insert(con, text)
     for word in lexical_text.question_words(con, text):
-        assert row in search_index.postings(con, word).rows
+        assert row in rows_of(con, word)
     with immediate(con):
         search_index.delete_row(con, row, text)
     assert con.execute("SELECT count(*) FROM index_posting").get == 0
