@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.retrieval.scope import Scope
-from lean_memory.store.search_rows import SearchRows, passage_rows, passages_of, search_rows
+from lean_memory.store.search_rows import SearchRows, fact_rows, passage_rows, passages_of, search_rows
 
 Places = NDArray[np.int64]
 
@@ -24,6 +24,8 @@ class Candidates:
     rows: SearchRows
     before: Places
     after: Places
+    outdated: NDArray[np.bool_]
+    """Passages that also say what the search may not see, shape (rows,); the visible facts taken from them are candidates too."""
 
 
 def gather(scope: Scope, row_ids: Iterable[int], leading: Iterable[int], near_ms: int) -> Candidates:
@@ -37,11 +39,24 @@ def gather(scope: Scope, row_ids: Iterable[int], leading: Iterable[int], near_ms
         if passage in spoken or any(other is not None and abs(other - said_at) <= near_ms for other in near):
             seen[passage] = row_id
     seen = {passage: row_id for passage, row_id in seen.items() if scope.visible([row_id])}
-    known = set(wanted)
-    rows = search_rows(con, [*wanted, *(row_id for row_id in seen.values() if row_id not in known)])
-    places = {int(row): place for place, row in enumerate(rows.row_id.tolist())}
-    of_passage = {passage: places[row] for passage, row in seen.items() if row in places}
-    return Candidates(rows=rows, before=_beside(rows, of_passage, -1, near_ms), after=_beside(rows, of_passage, 1, near_ms))
+    outdated, instead = _outdated(scope, seen)
+    rows = search_rows(con, dict.fromkeys([*wanted, *seen.values(), *instead]))
+    places = {row_id: place for place, row_id in enumerate(rows.row_id.tolist())}
+    of_passage = {passage: places[row_id] for passage, row_id in seen.items() if row_id in places}
+    return Candidates(
+        rows=rows,
+        before=_beside(rows, of_passage, -1, near_ms),
+        after=_beside(rows, of_passage, 1, near_ms),
+        outdated=~rows.is_fact & np.isin(rows.passage, list(outdated)),
+    )
+
+
+def _outdated(scope: Scope, passages: Iterable[int]) -> tuple[set[int], list[int]]:
+    """Those of the passages of which some fact is not visible, and the rows of their facts that are."""
+    facts = fact_rows(scope.tx.connection, passages)
+    shown = set(scope.visible([row_id for _, row_id in facts]))
+    outdated = {passage for passage, row_id in facts if row_id not in shown}
+    return outdated, [row_id for passage, row_id in facts if passage in outdated and row_id in shown]
 
 
 def _beside(rows: SearchRows, of_passage: Mapping[int, int], step: int, near_ms: int) -> Places:

@@ -18,6 +18,9 @@ from lean_memory.store.search_index import Postings
 
 Scores = NDArray[np.float64]
 
+_MOST_WORDS = 64
+"""Content words of a question that are looked at."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
@@ -140,7 +143,7 @@ def _length_norm(tokens: NDArray[np.uint16] | Scores, query: LexicalQuery, setti
 
 
 def _content(words: Sequence[QuestionWord], stop: frozenset[str]) -> Sequence[QuestionWord]:
-    return [word for word in words if word.token not in stop] or words
+    return ([word for word in words if word.token not in stop] or words)[:_MOST_WORDS]
 
 
 def _idf(frequency: int, rows: int) -> float:

@@ -70,7 +70,7 @@ def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, *, k: int, now: In
     cosines = None if meant is None else dense.cosines(scope, meant, near, candidates.rows.row_id.tolist())
     known = replace(aim, words=lexical.completed(scope, aim.words, candidates.rows.row_id.tolist()))
     scored = score(scope, candidates, known, cosines, recipe)
-    return rank(candidates.rows, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
+    return rank(candidates, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
 
 
 def _aim(scope: Scope, query: str, recipe: Recipe) -> Aim:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lean_memory.domain import Instant
+from lean_memory.retrieval.candidates import Candidates
 from lean_memory.retrieval.recipes import Fusion, Recipe
 from lean_memory.retrieval.scoring import Scored
 from lean_memory.store.search_rows import SearchRows
@@ -57,10 +58,11 @@ class Arms:
         return sum(1.0 / (constant + rank) for rank in ranks if rank is not None)
 
 
-def rank(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
-    """The `k` best hits, best first; `rows` and `scored` go together."""
+def rank(candidates: Candidates, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
+    """The `k` best hits, best first; `candidates` and `scored` go together."""
+    rows = candidates.rows
     ranked = _fused(rows, scored, arms, k=k, now=now, recipe=recipe)
-    folded = _newest_first_in_slots(rows, _folded(rows, ranked, recipe), recipe)
+    folded = _newest_first_in_slots(rows, _folded(candidates, ranked, recipe), recipe)
     return _spread(rows, sorted(folded, key=_order), recipe)[:k]
 
 
@@ -92,11 +94,16 @@ def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant
     ]
 
 
-def _folded(rows: SearchRows, ranked: Iterable[Ranked], recipe: Recipe) -> list[Ranked]:
-    """One hit for what one sentence of a passage was found to say, and none for a passage beside the best fact taken from it."""
+def _folded(candidates: Candidates, ranked: Iterable[Ranked], recipe: Recipe) -> list[Ranked]:
+    """One hit for what one sentence of a passage was found to say, and none for a passage beside the best fact taken from it.
+
+    A passage that also says what is no longer so gives nothing but its facts.
+    """
+    rows = candidates.rows
     by_passage: dict[int, list[Ranked]] = defaultdict(list)
     for each in sorted(ranked, key=_order):
-        by_passage[int(rows.passage[each.place])].append(each)
+        if not candidates.outdated[each.place]:
+            by_passage[int(rows.passage[each.place])].append(each)
     folded: list[Ranked] = []
     for group in by_passage.values():
         sentences: dict[str | None, Ranked] = {}

@@ -107,6 +107,16 @@ def passage_rows(con: apsw.Connection, passages: Iterable[int]) -> list[tuple[in
     return cast("list[tuple[int, int, int]]", found.fetchall())
 
 
+def fact_rows(con: apsw.Connection, passages: Iterable[int]) -> list[tuple[int, int]]:
+    """The index rows of the facts taken from passages, whatever their visibility, each with its passage."""
+    found = con.execute(
+        "SELECT p.id, f.row_id FROM json_each(?) j JOIN passage p ON p.id = j.value "
+        "JOIN fact f ON f.episode_id = p.episode_id AND f.span_start >= p.span_start AND f.span_start < p.span_end",
+        (_json(passages),),
+    )
+    return cast("list[tuple[int, int]]", found.fetchall())
+
+
 def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterable[str], limit: int) -> list[int]:
     """Index rows of the facts of some subjects and predicates, whatever their visibility, newest first."""
     found = con.execute(_SLOT_ROWS, (_json(subjects), json.dumps(list(predicates)), limit))

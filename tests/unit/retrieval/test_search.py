@@ -146,6 +146,15 @@ def test_a_fact_and_its_passage_are_one_hit_and_two_sentences_are_two(store: Nam
     assert all(hit.source == text for hit in hits)
 
 
+def test_a_passage_that_also_says_what_is_over_is_shown_by_what_still_holds(store: NamespaceStore) -> None:
+    text = "I work at Acme, you know. I like tea."
+    say(store, within(text, works_at("Acme", "I work at Acme, you know.")), within(text, likes("tea")), at=day(1), text=text)
+    say(store, works_at("Globex"), at=day(5))
+    assert texts(search(store, "work at Acme"))[0] == "I work at Globex."
+    assert set(texts(search(store, "work at Acme"))) == {"I work at Globex.", "I like tea."}
+    assert texts(search(store, "work at Acme", visibility=as_of(day(2))))[0] == "I work at Acme, you know."
+
+
 def test_several_facts_of_one_sentence_are_one_hit(store: NamespaceStore) -> None:
     text = "I like tea and coffee."
     say(store, likes("tea", text), likes("coffee", text), at=day(1), text=text)
@@ -257,7 +266,25 @@ def test_a_thousand_identical_searches_give_one_ranking_and_write_nothing(store:
 # Questions of any kind
 
 
-@pytest.mark.parametrize("query", ['"', "-", "*", "AND", "NOT OR", "NEAR(a b)", "a:b", "^x", "{", "'; DROP TABLE fact; --", "?" * 50, "🙂"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        "-",
+        "*",
+        "AND",
+        "NOT OR",
+        "NEAR(a b)",
+        "a:b",
+        "^x",
+        "{",
+        "'; DROP TABLE fact; --",
+        "?" * 50,
+        "🙂",
+        "w0 " * 5000,
+        " ".join(map(str, range(3000))),
+    ],
+)
 def test_query_syntax_typed_by_people_never_raises(store: NamespaceStore, query: str) -> None:
     say(store, works_at("Acme"), at=day(1))
     search(store, query)
