@@ -37,7 +37,8 @@ from lean_memory.extraction.pipeline import Recent, extract
 from lean_memory.extraction.sentences import passages, sentences
 from lean_memory.models.ports import Embedder
 from lean_memory.resolution.contradiction import by_cosine, by_words
-from lean_memory.resolution.plan import Statement, plan, statement
+from lean_memory.resolution.plan import plan
+from lean_memory.resolution.statements import Statement, statement
 from lean_memory.store.namespace_store import NamespaceStore, NewEpisode, WriteTransaction
 
 RECENT_EPISODES = 3

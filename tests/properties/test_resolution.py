@@ -24,7 +24,7 @@ from lean_memory.domain import (
     Visibility,
 )
 from lean_memory.ingest import resolve
-from lean_memory.resolution.plan import statement
+from lean_memory.resolution.statements import statement
 from lean_memory.resolution.timeline import Event, Value, fold
 from lean_memory.settings import Settings
 from lean_memory.store.namespace_store import NamespaceStore, NewEpisode

@@ -26,7 +26,8 @@ from lean_memory.domain import (
     Visibility,
     name_key,
 )
-from lean_memory.resolution.plan import plan, statement
+from lean_memory.resolution.plan import plan
+from lean_memory.resolution.statements import statement
 from lean_memory.settings import Settings
 from lean_memory.store.apply import Applied
 from lean_memory.store.namespace_store import NamespaceStore, NewEpisode, WriteTransaction
