@@ -9,6 +9,7 @@ import pytest
 
 from lean_memory.domain import Episode, EpisodeId, Source, Span
 from lean_memory.errors import BusyError, ClosedError, NotFoundError
+from lean_memory.store import search_index
 from lean_memory.store.episodes import insert_episode
 from lean_memory.store.namespace_store import NewEpisode, WriteTransaction
 from support.statements import MODEL, current, day, learn, likes, objects, open_store, record, say, vector, within, works_at
@@ -131,8 +132,9 @@ def test_vectors_and_texts_of_facts_and_passages_are_found_by_row(root: Path) ->
         found = snapshot.hydrate(rows)
         assert snapshot.texts(rows) == {1: text, 2: "I like tea.", 3: "I like jazz.", 4: "I work at Acme."}
         assert snapshot.hydrate([99]) == {}
-        stored = snapshot.connection.execute("SELECT row_id, vector FROM embedding_1 ORDER BY row_id").fetchall()
-    assert [(row, blob) for row, blob in stored] == [(row, vector(t).tobytes()) for row, t in snapshot_texts(text)]
+        for row, words in snapshot.texts(rows).items():
+            [(_, cosine)] = search_index.exact(snapshot.connection, MODEL, [row], vector(words))
+            assert cosine == pytest.approx(1.0)
     assert [found[r].fact.record_kind.value for r in rows] == ["passage", "fact", "fact", "fact"]
     assert [found[r].source for r in rows] == [text, text, text, "I work at Acme."]
     assert len({found[r].passage_row for r in rows[:3]}) == 1
@@ -140,10 +142,6 @@ def test_vectors_and_texts_of_facts_and_passages_are_found_by_row(root: Path) ->
     with store.write() as tx:
         assert tx.rows_without_vector(MODEL, 10) == {}
     store.close()
-
-
-def snapshot_texts(text: str) -> list[tuple[int, str]]:
-    return [(1, text), (2, "I like tea."), (3, "I like jazz."), (4, "I work at Acme.")]
 
 
 def test_many_threads_of_one_store_write_and_read_without_getting_in_each_others_way(root: Path) -> None:
