@@ -55,7 +55,7 @@ def accepts(kind: str, value: str, pack: Pack) -> bool:
     if kind != "verbatim" and pack.has_cue("not_object", value):
         return False
     if kind in pack.classes:
-        return pack.classes[kind].accepts(value)
+        return pack.classes[kind].accepts(value) and not pack.has_cue("clause_like", value)
     test = _TESTS.get(kind)
     return test(value, pack) if test else len(value) <= _LONGEST
 

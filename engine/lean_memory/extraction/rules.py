@@ -149,12 +149,14 @@ def _subject(hit: _Hit, place: Place) -> Subject | None:
 
 def _may_drop(hit: _Hit, place: Place) -> bool:
     """ "Moved to Cork" is about the speaker; "move to Cork" without a subject is a command, and "playing chess is fun" a remark."""
-    if hit.rule.subject == "first" or hit.rule.drops or place.pack.drops_subject:
+    if hit.rule.subject == "first" or place.pack.drops_subject:
         return True
+    if place.clause.span.start > place.sentence.span.start:
+        return False
     if place.pack.has_cue("past_like", place.clause.full.partition(" ")[0]):
         return True
     forms = forms_of(hit.match)
-    return "past" in forms or ("ing" in forms and not place.pack.has_cue("remark", place.clause.full))
+    return hit.rule.drops or "past" in forms or ("ing" in forms and not place.pack.has_cue("remark", place.clause.full))
 
 
 def _agrees(hit: _Hit, subject: Subject, place: Place) -> bool:

@@ -70,9 +70,14 @@ def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
         third = pack.word_sets.get("third", frozenset())
         if head.split()[0].casefold() in third or head.casefold() in third:
             return None
-    if not head and scene.last is not None and not clause.is_alone:
+    if not head and scene.last is not None and not clause.is_alone and not _is_first(clause.full, pack):
         return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
     return Subject(name=scene.self_name, kind="person", said=head or pack.first, stands_alone=scene.speaker is None)
+
+
+def _is_first(text: str, pack: Pack) -> bool:
+    """Whether it begins with "I" or "we", before a verb no list knows."""
+    return text.partition(" ")[0].casefold() in pack.word_sets.get("first", frozenset())
 
 
 def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, reported: bool) -> bool:
