@@ -59,8 +59,8 @@ class Recipe:
     short: float = 0.15
     """Taken off a passage for each e-fold that it is shorter than `short_tokens`: greetings and thanks answer nothing."""
     short_tokens: int = 20
-    unasserted: float = 0.85
-    """Factor for what is past, planned or reported."""
+    unasserted: float = 0.75
+    """Factor for what is past, planned or reported, and for what only takes something back."""
     slot: float = 0.15
     """Added where a fact's predicate is what is asked for, of the subject that is named."""
     passage_share: float = 0.75

@@ -12,7 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS = """
-SELECT r.id, p.id, e.id, e.t_ref, r.valid_at, f.id IS NOT NULL, coalesce(f.modality = 'asserted', 1), e.source = 'assistant',
+SELECT r.id, p.id, e.id, e.t_ref, r.valid_at, f.id IS NOT NULL,
+       CASE WHEN f.id IS NOT NULL THEN f.modality = 'asserted' ELSE NOT EXISTS (
+           SELECT 1 FROM evidence c WHERE c.episode_id = e.id AND c.act = 'retract' AND c.span_start >= p.span_start AND c.span_start < p.span_end
+       ) OR EXISTS (
+           SELECT 1 FROM fact g WHERE g.episode_id = e.id AND g.span_start >= p.span_start AND g.span_start < p.span_end
+       ) END, e.source = 'assistant',
        coalesce(f.salience, 5.0), e.client, f.subject_id, f.predicate, f.fact_text
 FROM json_each(?) j JOIN index_row r ON r.id = j.value
 LEFT JOIN fact f ON f.id = r.fact_id
@@ -57,6 +62,7 @@ class SearchRows:
     valid_at: NDArray[np.int64]
     is_fact: NDArray[np.bool_]
     asserted: NDArray[np.bool_]
+    """Whether it says what is so; a passage that only takes something back does not."""
     by_assistant: NDArray[np.bool_]
     salience: NDArray[np.float64]
     client: tuple[str | None, ...]

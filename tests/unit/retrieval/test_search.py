@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lean_memory.domain import Candidate, Fact, Instant, Modality, ModelIdentity, RecordKind, SearchHit, Source, Span, Visibility
+from lean_memory.domain import Act, Candidate, Fact, Instant, Modality, ModelIdentity, RecordKind, SearchHit, Source, Span, Visibility
 from lean_memory.errors import InvalidInputError
 from lean_memory.retrieval import pipeline, recipes
 from lean_memory.retrieval.recipes import Recipe
@@ -340,3 +340,12 @@ def test_hits_are_facts_of_the_namespace(store: NamespaceStore) -> None:
     [hit] = search(store, "Acme")
     assert isinstance(hit.fact, Fact)
     assert hit.fact.namespace == store.name
+
+
+def test_what_only_takes_something_back_ranks_below_what_was_so(store: NamespaceStore) -> None:
+    say(store, works_at("Acme", "The employer is Acme."), at=day(1))
+    said = "Acme is no longer the employer, not at all the employer."
+    say(store, works_at("Acme", said, act=Act.RETRACT), at=day(5))
+    say(store, works_at("Globex", "The employer is Globex."), at=day(9))
+    assert texts(search(store, "employer"))[:2] == ["The employer is Globex.", said]
+    assert texts(search(store, "employer", visibility=as_of(day(3)))) == ["The employer is Acme."]
