@@ -144,7 +144,15 @@ def _read(text: str, found: re.Match[str], forms: _Forms, anchor: Anchor, *, goe
         if match and match.end() == end and (role or not form.framed):
             moment = _moment(match, form.kind, forms, replace(anchor, ahead=True) if role == "until" else anchor)
             if moment:
-                return _Hit(start=frame_start, end=frame_end, role=role, moment=moment, date_start=start, date_end=end, lasting=form.kind == "lasting")
+                return _Hit(
+                    start=frame_start,
+                    end=frame_end,
+                    role=role,
+                    moment=moment,
+                    date_start=start,
+                    date_end=end,
+                    lasting=form.kind == "lasting",
+                )
     return None
 
 
@@ -169,7 +177,17 @@ def _found(text: str, hit: _Hit, follower: _Hit | None) -> Found:
     if hit.role == "until":
         return Found(start=hit.start, end=hit.end, begins=None, ends=hit.moment.end, text=words, doubt=doubt)
     since, closes = hit.lasting or hit.role in {"since", "from"}, hit.moment.end
-    return Found(start=hit.start, end=hit.end, begins=hit.moment.start, ends=None, since=since, lasting=hit.lasting, text=words, doubt=doubt, closes=closes)
+    return Found(
+        start=hit.start,
+        end=hit.end,
+        begins=hit.moment.start,
+        ends=None,
+        since=since,
+        lasting=hit.lasting,
+        text=words,
+        doubt=doubt,
+        closes=closes,
+    )
 
 
 def _moment(match: re.Match[str], kind: str, forms: _Forms, anchor: Anchor) -> Moment | None:
@@ -301,17 +319,25 @@ def _components(tables: Mapping[str, Mapping[str, object]], *, spaces: bool) -> 
         return alternation(list(tables[name]), spaces=spaces) if tables[name] else "(?!)"
 
     return {
-        "n": rf"(?:\d{{1,3}}|{any_of('numbers')})",
+        "n": _counts(tables, any_of("numbers")),
         "unit": any_of("units"),
         "weekday": any_of("weekdays"),
         "month": any_of("months"),
         "relative": any_of("relative"),
         "day": r"(?:[0-3]?\d(?:st|nd|rd|th|er|º|\.)?)",
         "mon": r"(?:1[0-2]|0?[1-9])",
-        "year": _years(tables, rf"(?:\d{{1,3}}|元|{any_of('numbers')})"),
+        "year": _years(tables, rf"(?:元|{_counts(tables, any_of('numbers'))})"),
         "yy": rf"(?:\d\d|[{''.join(tables['digits'])}]{{2}})" if tables["digits"] else r"\d\d",
         "numeric": r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})",
     }
+
+
+def _counts(tables: Mapping[str, Mapping[str, object]], words: str) -> str:
+    """A number; where a pack has `digits`, any run of what its numbers are written with, for a hundred words cost too much in every form."""
+    if not tables["digits"]:
+        return rf"(?:\d{{1,3}}|{words})"
+    characters = "".join(sorted({character for word in tables["numbers"] for character in word}))
+    return rf"(?:\d{{1,3}}|[{characters}]{{1,{max(map(len, tables['numbers']))}}})"
 
 
 def _years(tables: Mapping[str, Mapping[str, object]], number: str) -> str:
