@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -31,8 +32,9 @@ _TRUST = {
     Source.IMPORT: Trust.IMPORTED,
 }
 _DEFAULT_LANGUAGE = "en"
-_MOST_CLAUSES = 6000
+_MOST_CLAUSES = 20_000
 _LONGEST_INTERJECTION = 40
+_LABELLED = re.compile(r"[^\W\d_][\w -]{0,24}[:：]\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ class _Run:
             self.heading = sentence.text.rstrip(" :：")
             self.is_profile = pack.has_cue("profile", self.heading) is not None
             return True
-        if not sentence.is_item:
+        if not sentence.is_item and not _LABELLED.match(sentence.text):
             self.heading = ""
         if len(sentence.text) <= _LONGEST_INTERJECTION and pack.has_cue("correction_alone", sentence.text):
             self.corrects = True
@@ -120,12 +122,12 @@ class _Run:
 
     def _plain(self, sentence: Sentence, pack: Pack) -> Sentence:
         """The sentence in plain words; an item may need the heading it stands under."""
-        if self.heading:
+        if self.heading and not self.is_profile:
             whole = f"{self.heading}: {sentence.text}"
             told = plain(whole, pack, profile=False)
             if told != whole:
                 return replace(sentence, text=told)
-        elif pack.has_cue("profile", sentence.text):
+        elif not self.heading and pack.has_cue("profile", sentence.text):
             self.is_profile = True
         told = plain(sentence.text, pack, profile=self.is_profile)
         return sentence if told == sentence.text else replace(sentence, text=told)

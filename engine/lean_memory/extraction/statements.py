@@ -22,7 +22,9 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
         return None
     modality = Modality.REPORTED if reported else _modality(clause, pack, place)
     perfect = "perfect" in pack.effects(clause.full)
-    dated = [date for date in clause.dates if (not date.lasting or perfect) and (date.since or modality in {Modality.PAST, Modality.PLANNED})]
+    dated = [
+        date for date in clause.dates if (not date.lasting or perfect) and (date.since or modality in {Modality.PAST, Modality.PLANNED})
+    ]
     told = standalone(place.sentence, clause, subject, pack, place.scene)
     entry = vocabulary.predicate(STATES)
     return Candidate(

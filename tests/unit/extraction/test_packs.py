@@ -88,3 +88,10 @@ def test_the_pack_reads_the_sentence(case: PackTest) -> None:
         assert not [c for c in hits if not value or value[0].casefold() in c.object.casefold()], (unwanted, shown)
     if case.none:
         assert not current, shown
+
+
+@pytest.mark.parametrize("code", sorted(packs.available()))
+def test_every_pattern_of_the_pack_is_a_regular_expression(code: str) -> None:
+    pack = packs.load(code)
+    for pattern in [*(pattern for rule in pack.rules for pattern in rule.patterns), *(noun.pattern for noun in pack.nouns)]:
+        assert pattern.regex.groups >= 0, pattern.source
