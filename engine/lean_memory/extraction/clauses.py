@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lean_memory.domain import Span
 from lean_memory.extraction.dates import Anchor, Found, find_dates, without
@@ -50,8 +51,9 @@ def clauses(sentence: str, offset: int, pack: Pack, anchor: Anchor) -> tuple[Cla
     return tuple(made)
 
 
+@lru_cache(maxsize=64)
 def opened(text: str, pack: Pack) -> str:
-    """The text with its contractions opened: "I'm" is "I am"."""
+    """The text with its contractions opened: "I'm" is "I am". Kept for a while: sentence and only clause are often the same text."""
     if not pack.contracted.search(text):
         return text
     for pattern, replacement in pack.contractions:

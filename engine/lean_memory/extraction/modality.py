@@ -52,11 +52,16 @@ def mood(sentence: str, pack: Pack) -> Mood:
         return Mood.HYPOTHESIS
     if is_reported(sentence, pack):
         return Mood.REPORT if pack.has_cue("reported", sentence) or len(unquoted(sentence).split()) > 2 else Mood.CHATTER
-    if pack.has_cue("standing", sentence):
-        return Mood.STATEMENT
-    if not kept and not pack.has_cue("correction", sentence) and pack.has_cue("command", sentence):
+    if not kept and _is_command(sentence, pack):
         return Mood.COMMAND
     return Mood.CHATTER if pack.has_cue("chatter", sentence) else Mood.STATEMENT
+
+
+def _is_command(sentence: str, pack: Pack) -> bool:
+    """Whether something is to be done now; "from now on ..." is to be remembered, and "wait, no" corrects."""
+    if pack.has_cue("standing", sentence) or pack.has_cue("correction", sentence):
+        return False
+    return pack.has_cue("command", sentence) is not None
 
 
 def is_reported(sentence: str, pack: Pack) -> bool:

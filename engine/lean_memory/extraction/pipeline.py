@@ -165,9 +165,7 @@ class _Run:
             made = apply_rules(place)
             if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):
                 made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
-            if clause.corrects or (not clause.is_alone and pack.has_cue("contrast", clause.raw)):
-                made = self._correct(made, place, other)
-            elif other and not made:
+            if clause.corrects or (not clause.is_alone and pack.has_cue("contrast", clause.raw)) or (other and not made):
                 made = self._correct(made, place, other)
             made.extend(mentioned(place, made))
             self.found.extend(made or self._kept(place))

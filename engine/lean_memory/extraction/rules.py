@@ -183,7 +183,7 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
     if not predicate or about is None:
         return []
     values = _subjects(hit, subject, place.pack) if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
-    drafts = (_candidate(one, predicate, value, hit.rule, place, reading) for one in _each(about, hit, place) for value in values)
+    drafts = (_candidate(one, predicate, value, hit.rule, place, reading=reading) for one in _each(about, hit, place) for value in values)
     return [_read_into(draft, emit, reading, hit.parts, place.pack) for draft in drafts]
 
 
@@ -249,7 +249,7 @@ def _subjects(hit: _Hit, subject: Subject, pack: Pack) -> Sequence[str]:
     return said if len(said) > 1 and all(accepts("name", value, pack) for value in said) else [subject.name]
 
 
-def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: Place, reading: Reading) -> Candidate:
+def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: Place, *, reading: Reading) -> Candidate:
     clause = place.clause
     entry = vocabulary.predicate(predicate)
     dates = [] if rule.dates else [date for date in clause.dates if not date.lasting or reading.perfect]
