@@ -113,6 +113,21 @@ def outranks(one: Trust, other: Trust) -> bool:
 _TRUST_ORDER = tuple(Trust)
 
 
+def trust_of(source: Source) -> Trust:
+    """How far what comes from a source may be believed."""
+    return _TRUST_OF[source]
+
+
+_TRUST_OF = {
+    Source.USER: Trust.USER,
+    Source.TOOL: Trust.TOOL,
+    Source.DOC: Trust.TOOL,
+    Source.ASSISTANT: Trust.INFERRED,
+    Source.MAINTENANCE: Trust.INFERRED,
+    Source.IMPORT: Trust.IMPORTED,
+}
+
+
 class Act(StrEnum):
     """What a candidate does to its slot."""
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 
 from lean_memory.changes import Window, WindowEvidence, WindowFact
 from lean_memory.domain import Act, Candidate, EndReason, Instant, Trust, outranks, value_key
+from lean_memory.resolution.contradiction import names
 from lean_memory.resolution.statements import Statement
-from lean_memory.resolution.timeline import Event, Order, Value, names
+from lean_memory.resolution.timeline import Event, Order, Value
 
 Origin = WindowFact | WindowEvidence | int
 """Where an event comes from: a stored fact, a stored confirmation or retraction, or the statement of that index."""

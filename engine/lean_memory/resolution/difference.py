@@ -25,6 +25,11 @@ class Difference:
     existing: list[int] = field(default_factory=list[int])
     holders: dict[Order, FactRef] = field(default_factory=dict[Order, FactRef])
     """The fact that stands for each event, by the event's order."""
+    inserted: int = 0
+    stored: dict[int, WindowFact] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.stored = {fact.row: fact for fact in self.board.window.facts}
 
     def changes(self) -> ChangeSet:
         """What to write so that the rows say what the intervals say."""
@@ -35,7 +40,7 @@ class Difference:
         self._record_retractions()
         return ChangeSet(
             facts=tuple(self.facts),
-            changes=tuple(c for c in self.changed if _differs(c, self._stored(c.row))),
+            changes=tuple(c for c in self.changed if _differs(c, self.stored[c.row])),
             evidence=tuple(self.evidence),
             relinks=tuple(self.relinks),
             existing=tuple(dict.fromkeys(self.existing)),
@@ -50,7 +55,8 @@ class Difference:
             ref = FactRef(row=origin.row)
         else:
             origin = self.origins[interval.members[0].order]
-            ref = FactRef(new=self.first_new + sum(1 for r in set(self.holders.values()) if r.new is not None))
+            ref = FactRef(new=self.first_new + self.inserted)
+            self.inserted += 1
         for member in interval.members:
             self.holders[member.order] = ref
         return ref, origin
@@ -114,18 +120,19 @@ class Difference:
         return self.holders.get(interval.closer.order)
 
     def _reason(self, interval: Interval, row: int) -> EndReason | None:
-        forgotten = self._stored(row).end_reason is EndReason.FORGOTTEN and interval.reason is EndReason.RETRACTED
+        forgotten = self.stored[row].end_reason is EndReason.FORGOTTEN and interval.reason is EndReason.RETRACTED
         return EndReason.FORGOTTEN if forgotten else interval.reason
 
     def _strike(self) -> None:
         for row, index in self.board.struck.items():
             right = self.holders.get(self.board.order(index))
-            self.changed.append(_struck(self._stored(row), right))
+            self.changed.append(_struck(self.stored[row], right))
 
     def _record_retractions(self) -> None:
+        closed = {i.closer.order: i for i in reversed(self.intervals) if i.closer is not None}
         for index, said in enumerate(self.board.statements):
             if said.candidate.act is Act.RETRACT and index not in self.board.withdrawn:
-                closed = next((i for i in self.intervals if i.closer is not None and i.closer.order == self.board.order(index)), None)
+                ended = closed.get(self.board.order(index))
                 self.evidence.append(
                     NewEvidence(
                         candidate=said.candidate,
@@ -133,12 +140,9 @@ class Difference:
                         act=Act.RETRACT,
                         valid_at=said.valid_at,
                         valid_to=None,
-                        fact=self.holders.get(closed.members[0].order) if closed else None,
+                        fact=self.holders.get(ended.members[0].order) if ended else None,
                     )
                 )
-
-    def _stored(self, row: int) -> WindowFact:
-        return next(f for f in self.board.window.facts if f.row == row)
 
     def _candidate(self, origin: Origin) -> Candidate:
         if isinstance(origin, int):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from lean_memory.domain import Act, Cardinality, EndReason, Instant, Modality, Polarity, Trust, outranks
+from lean_memory.resolution.contradiction import buckets, by_words
 
 Order = tuple[int, int, int, int]
 """Breaks ties between events at one moment; greater means said later."""
@@ -48,14 +50,14 @@ class Interval:
     reason: EndReason | None = None
     closer: Event | None = None
     members: list[Event] = field(default_factory=list[Event])
+    trust: Trust
+    """That of the most trusted of its assertions."""
 
-    @property
-    def trust(self) -> Trust:
-        """That of the most trusted of its assertions."""
-        return min((m.trust for m in self.members), key=_RANK.index)
-
-
-_RANK = tuple(Trust)
+    def confirm(self, event: Event) -> None:
+        """Take in an assertion of the same value made while it is open; an end that it names counts."""
+        self.members.append(event)
+        self.end = event.until if event.until is not None else self.end
+        self.trust = event.trust if outranks(event.trust, self.trust) else self.trust
 
 
 def fold(events: Iterable[Event], cardinality: Cardinality) -> list[Interval]:
@@ -70,47 +72,71 @@ def fold(events: Iterable[Event], cardinality: Cardinality) -> list[Interval]:
     return slot.finish()
 
 
-def names(key: str, other: str) -> bool:
-    """Whether a retraction of `key` means the value `other`: equal, or all words of one occur in the other."""
-    if key == other:
-        return True
-    mine, theirs = set(key.split()), set(other.split())
-    return bool(mine and theirs) and (mine <= theirs or theirs <= mine)
-
-
 class _OpenSlot:
+    """What is open in a slot at the moment the fold has reached."""
+
     def __init__(self, *, functional: bool) -> None:
         self._functional = functional
         self._open: dict[Value, Interval] = {}
+        self._marked: dict[str, dict[Value, Interval]] = {}
+        """The open intervals by the marks of their keys, so that a retraction looks only at values it can mean."""
+        self._ends: list[tuple[Instant, int, Interval]] = []
         self._closed: list[Interval] = []
 
     def expire(self, now: Instant) -> None:
-        for interval in list(self._open.values()):
-            until = interval.end
-            if until is not None and until <= now:
+        """Close what its own statement ended by now."""
+        while self._ends and self._ends[0][0] <= now:
+            until, _, interval = heappop(self._ends)
+            if interval.end == until and self._open.get(interval.value) is interval:
                 self._close(interval, until, EndReason.ENDED, None)
 
     def assert_(self, event: Event) -> None:
+        """Open the value, closing what it displaces; or confirm it where it is open."""
         held = self._open.get(event.value)
         if held is not None:
-            held.members.append(event)
-            held.end = event.until if event.until is not None else held.end
+            held.confirm(event)
+            self._expect_end(held, event.until)
             return
-        for interval in list(self._open.values()):
+        for interval in self._rivals(event):
             if self._displaces(event, interval):
                 self._close(interval, event.at, EndReason.SUPERSEDED, event)
-        self._open[event.value] = Interval(value=event.value, start=event.at, end=event.until, members=[event])
+        opened = Interval(value=event.value, start=event.at, end=event.until, members=[event], trust=event.trust)
+        self._open[event.value] = opened
+        for mark in buckets(event.value.key):
+            self._marked.setdefault(mark, {})[event.value] = opened
+        self._expect_end(opened, event.until)
 
     def retract(self, event: Event) -> None:
-        for interval in list(self._open.values()):
-            same_sign = interval.value.polarity is event.value.polarity
-            if same_sign and _retractable(interval, event) and (not event.value.key or names(event.value.key, interval.value.key)):
+        """Close the values that the retraction means: all of them, or those that the surest rung finds."""
+        able = [i for i in self._meant(event) if i.value.polarity is event.value.polarity and _retractable(i, event)]
+        meant = set(by_words(event.value.key, (i.value.key for i in able))) if event.value.key else {i.value.key for i in able}
+        for interval in able:
+            if interval.value.key in meant:
                 self._close(interval, event.at, EndReason.RETRACTED, event)
 
     def finish(self) -> list[Interval]:
+        """Every interval, in order of its start."""
         for interval in self._open.values():
             interval.reason = EndReason.ENDED if interval.end is not None else None
         return sorted([*self._closed, *self._open.values()], key=lambda i: (i.start, i.members[0].order))
+
+    def _rivals(self, event: Event) -> list[Interval]:
+        """What an assertion might displace: anything in a functional slot, else only other stances to the same value."""
+        if self._functional and event.value.polarity is Polarity.POSITIVE:
+            return list(self._open.values())
+        return [i for i in self._meant(event) if i.value.key == event.value.key]
+
+    def _meant(self, event: Event) -> list[Interval]:
+        if not event.value.key:
+            return list(self._open.values())
+        found: dict[Value, Interval] = {}
+        for mark in buckets(event.value.key):
+            found.update(self._marked.get(mark, {}))
+        return list(found.values())
+
+    def _expect_end(self, interval: Interval, until: Instant | None) -> None:
+        if until is not None:
+            heappush(self._ends, (until, len(self._closed) + len(self._ends), interval))
 
     def _displaces(self, event: Event, interval: Interval) -> bool:
         """Only an asserted present retires: another value of a functional slot, the denial of this one, the plan it fulfils.
@@ -131,6 +157,8 @@ class _OpenSlot:
     def _close(self, interval: Interval, at: Instant, reason: EndReason, closer: Event | None) -> None:
         interval.end, interval.reason, interval.closer = at, reason, closer
         self._closed.append(self._open.pop(interval.value))
+        for mark in buckets(interval.value.key):
+            self._marked[mark].pop(interval.value, None)
 
 
 def _retractable(interval: Interval, event: Event) -> bool:

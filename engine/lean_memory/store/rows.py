@@ -23,6 +23,7 @@ from lean_memory.domain import (
     Span,
     Tier,
     Trust,
+    trust_of,
 )
 
 _FactRow = tuple[
@@ -135,16 +136,6 @@ def passage_fact_id(episode: str, passage_row: int) -> FactId:
     return FactId(f"{episode}.{passage_row}")
 
 
-_TRUST_OF_SOURCE = {
-    Source.USER: Trust.USER,
-    Source.TOOL: Trust.TOOL,
-    Source.DOC: Trust.TOOL,
-    Source.ASSISTANT: Trust.INFERRED,
-    Source.IMPORT: Trust.IMPORTED,
-    Source.MAINTENANCE: Trust.INFERRED,
-}
-
-
 def passage_as_fact(episode: Episode, *, passage_row: int, namespace: str, span: Span, valid_to: Instant | None, is_latest: bool) -> Fact:
     """A passage in the shape of a fact: it states its own text, from the moment it was said.
 
@@ -170,7 +161,7 @@ def passage_as_fact(episode: Episode, *, passage_row: int, namespace: str, span:
         is_inference=False,
         record_kind=RecordKind.PASSAGE,
         tier=Tier.HOT,
-        trust=_TRUST_OF_SOURCE[episode.source],
+        trust=trust_of(episode.source),
         episode_id=episode.uid,
         span=span,
     )
