@@ -35,7 +35,7 @@ from lean_memory.store.forget import Eraser, backups_of
 from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
-from lean_memory.store.namespaces import FileKind, kind_of, path_of, refuse_foreign
+from lean_memory.store.namespaces import FileKind, check_identity, kind_of, path_of, refuse_foreign
 from lean_memory.store.opened_file import FileOpener, OpenedFile
 from lean_memory.store.purge import purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
@@ -222,7 +222,7 @@ class NamespaceStore:
             refuse_foreign(path)
             if kind_of(path) is FileKind.MISSING:
                 return False
-            return _clear(path, settings, clock())
+            return _clear(path, name, settings, clock())
 
     def _current(self) -> OpenedFile:
         opened = self._opened
@@ -284,12 +284,12 @@ class NamespaceStore:
         self._opened = self._opener.open(create=create)
 
 
-def _clear(path: Path, settings: Settings, now: Instant) -> bool:
+def _clear(path: Path, name: str, settings: Settings, now: Instant) -> bool:
     with folder_shared(path.parent):
         con = open_connection(path, busy_timeout_ms=settings.busy_timeout_ms)
-        version = pragma_int(con, "user_version")
     try:
-        if version > builtin_migrations()[-1].version:
+        check_identity(con, path, name)
+        if pragma_int(con, "user_version") > builtin_migrations()[-1].version:
             raise NewerSchemaError(f"{path.name} was written by a newer Lean Memory, so it was not cleared. Update the program first.")
         was_there = not clearing.is_cleared(con)
         clearing.empty_file(con, now)

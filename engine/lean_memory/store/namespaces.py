@@ -12,7 +12,7 @@ from typing import cast
 
 import apsw
 
-from lean_memory.errors import ForeignFileError, InvalidNamespaceError, StorageError
+from lean_memory.errors import DamagedFileError, ForeignFileError, InvalidNamespaceError, StorageError
 from lean_memory.store.connection import APPLICATION_ID, errors_translated, folder_shared
 
 SUFFIX = ".memory.db"
@@ -119,6 +119,18 @@ def refuse_foreign(path: Path) -> None:
         raise ForeignFileError(
             f"{path} was not made by Lean Memory, so it was not touched. Move it away or choose another namespace or data root."
         )
+
+
+def check_identity(con: apsw.Connection, path: Path, name: str) -> None:
+    """Raise if the open file at `path` holds another namespace than `name`: somebody moved or copied it there."""
+    try:
+        held, _ = stored_identity(con)
+    except KeyError as error:
+        raise DamagedFileError(
+            f"{path} does not say which namespace it holds. It was not changed. Keep a copy of it and restore a backup."
+        ) from error
+    if held != name:
+        raise ForeignFileError(f"{path} holds the namespace “{held}”, not “{name}”; it was moved or copied here and not touched.")
 
 
 def prepare_root(root: Path) -> None:

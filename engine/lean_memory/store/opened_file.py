@@ -10,11 +10,11 @@ from pathlib import Path
 
 import apsw
 
-from lean_memory.errors import BusyError, DamagedFileError, ForeignFileError, NewerSchemaError, NotFoundError, StorageError
+from lean_memory.errors import BusyError, NewerSchemaError, NotFoundError, StorageError
 from lean_memory.store.clear import is_cleared, remove_if_unused, revive
 from lean_memory.store.connection import folder_shared, has_moved, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import Migration, create_file, migrate
-from lean_memory.store.namespaces import FileKind, kind_of, make_private, refuse_foreign, stored_identity
+from lean_memory.store.namespaces import FileKind, check_identity, kind_of, make_private, refuse_foreign
 from lean_memory.store.purge import purge
 from lean_memory.store.reading import ReaderPool
 
@@ -83,7 +83,7 @@ class FileOpener:
         con = open_connection(self.path, busy_timeout_ms=self.busy_timeout_ms)
         keep = False
         try:
-            self._check_identity(con)
+            check_identity(con, self.path, self.name)
             if pragma_int(con, "user_version") > self.migrations[-1].version:
                 return self._read_only(self._newer(pragma_int(con, "user_version")))
             if is_cleared(con) and not self._is_still_there(con, create=create):
@@ -115,18 +115,6 @@ class FileOpener:
             with contextlib.suppress(apsw.BusyError, BusyError):
                 purge(con, self.path)
 
-    def _check_identity(self, con: apsw.Connection) -> None:
-        try:
-            name, _ = stored_identity(con)
-        except KeyError as error:
-            raise DamagedFileError(
-                f"{self.path} does not say which namespace it holds. It was not changed. Keep a copy of it and restore a backup."
-            ) from error
-        if name != self.name:
-            raise ForeignFileError(
-                f"{self.path} holds the namespace “{name}”, not “{self.name}”; it was moved or copied here and not touched."
-            )
-
     def _newer(self, version: int) -> NewerSchemaError:
         return NewerSchemaError(
             f"{self.path.name} was written by a newer Lean Memory (file version {version}, this program knows {self.migrations[-1].version}). "
@@ -136,7 +124,7 @@ class FileOpener:
     def _read_only(self, refusal: StorageError) -> OpenedFile:
         con = self._connect_reader()
         try:
-            self._check_identity(con)
+            check_identity(con, self.path, self.name)
         finally:
             con.close()
         return OpenedFile(path=self.path, writer=None, readers=ReaderPool(self._connect_reader), refusal=refusal)

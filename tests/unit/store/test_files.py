@@ -73,6 +73,19 @@ def test_a_file_of_another_namespace_in_our_place_is_refused(root: Path) -> None
         open_store(root)
 
 
+def test_a_file_of_another_namespace_in_our_place_is_not_cleared(root: Path) -> None:
+    store = open_store(root, "bob")
+    say(store, works_at("Acme"), at=day(1))
+    store.close()
+    path_of(root, "bob").rename(path_of(root, "ana"))
+    with pytest.raises(ForeignFileError, match="holds the namespace “bob”, not “ana”"):
+        NamespaceStore.clear(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1)))
+    path_of(root, "ana").rename(path_of(root, "bob"))
+    store = open_store(root, "bob", create=False)
+    assert objects(current(store)) == ["Acme"]
+    store.close()
+
+
 def test_our_files_are_marked_and_small(root: Path) -> None:
     store = open_store(root)
     store.close()
