@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import count
 
 from lean_memory.domain import Act, Cardinality, EndReason, Instant, Modality, Polarity, Trust, outranks
 from lean_memory.resolution.contradiction import buckets, by_words
@@ -81,6 +82,7 @@ class _OpenSlot:
         self._marked: dict[str, dict[Value, Interval]] = {}
         """The open intervals by the marks of their keys, so that a retraction looks only at values it can mean."""
         self._ends: list[tuple[Instant, int, Interval]] = []
+        self._serials = count()
         self._closed: list[Interval] = []
 
     def expire(self, now: Instant) -> None:
@@ -124,7 +126,8 @@ class _OpenSlot:
         """What an assertion might displace: anything in a functional slot, else only other stances to the same value."""
         if self._functional and event.value.polarity is Polarity.POSITIVE:
             return list(self._open.values())
-        return [i for i in self._meant(event) if i.value.key == event.value.key]
+        stances = (Value(key=event.value.key, polarity=p, modality=m) for p in Polarity for m in Modality)
+        return [self._open[stance] for stance in stances if stance in self._open]
 
     def _meant(self, event: Event) -> list[Interval]:
         if not event.value.key:
@@ -136,7 +139,7 @@ class _OpenSlot:
 
     def _expect_end(self, interval: Interval, until: Instant | None) -> None:
         if until is not None:
-            heappush(self._ends, (until, len(self._closed) + len(self._ends), interval))
+            heappush(self._ends, (until, next(self._serials), interval))
 
     def _displaces(self, event: Event, interval: Interval) -> bool:
         """Only an asserted present retires: another value of a functional slot, the denial of this one, the plan it fulfils.
