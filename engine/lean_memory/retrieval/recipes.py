@@ -59,8 +59,10 @@ class Recipe:
     short: float = 0.15
     """Taken off a passage for each e-fold that it is shorter than `short_tokens`: greetings and thanks answer nothing."""
     short_tokens: int = 20
-    unasserted: float = 0.75
-    """Factor for what is past, planned or reported, and for what only takes something back."""
+    unasserted: float = 0.85
+    """Factor for what is past, planned or reported."""
+    takes_back: float = 0.7
+    """Factor for a passage that says of something only that it is over."""
     slot: float = 0.15
     """Added where a fact's predicate is what is asked for, of the subject that is named."""
     passage_share: float = 0.75
@@ -85,6 +87,7 @@ CLASSIC = Recipe(
     dense_share=0.5,
     dense_share_unread=0.5,
     assistant=1.0,
+    takes_back=1.0,
     asking=0.0,
     short=0.0,
     slot=0.0,

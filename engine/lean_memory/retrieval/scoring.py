@@ -66,6 +66,7 @@ def score(scope: Scope, candidates: Candidates, aim: Aim, cosines: NDArray[np.fl
 def _factor(rows: SearchRows, tokens: Scores, asks: Scores, recipe: Recipe) -> Scores:
     """What a row's kind leaves of its score."""
     factor = np.where(rows.by_assistant, recipe.assistant, 1.0) * np.where(rows.asserted, 1.0, recipe.unasserted)
+    factor *= np.where(rows.takes_back, recipe.takes_back, 1.0)
     short = np.clip(1.0 + recipe.short * np.log(np.maximum(tokens, 1.0) / recipe.short_tokens), _LEAST, 1.0)
     return factor * np.where(rows.is_fact, 1.0, short) * (1.0 - recipe.asking * asks)
 

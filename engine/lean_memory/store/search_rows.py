@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS = """
-SELECT r.id, p.id, e.id, e.t_ref, r.valid_at, f.id IS NOT NULL,
-       CASE WHEN f.id IS NOT NULL THEN f.modality = 'asserted' ELSE NOT EXISTS (
+SELECT r.id, p.id, e.id, e.t_ref, r.valid_at, f.id IS NOT NULL, coalesce(f.modality = 'asserted', 1), e.source = 'assistant',
+       f.id IS NULL AND EXISTS (
            SELECT 1 FROM evidence c WHERE c.episode_id = e.id AND c.act = 'retract' AND c.span_start >= p.span_start AND c.span_start < p.span_end
-       ) OR EXISTS (
+       ) AND NOT EXISTS (
            SELECT 1 FROM fact g WHERE g.episode_id = e.id AND g.span_start >= p.span_start AND g.span_start < p.span_end
-       ) END, e.source = 'assistant',
+       ),
        coalesce(f.salience, 5.0), e.client, f.subject_id, f.predicate, f.fact_text
 FROM json_each(?) j JOIN index_row r ON r.id = j.value
 LEFT JOIN fact f ON f.id = r.fact_id
@@ -46,7 +46,7 @@ SELECT coalesce(a.entity_id, n.id) FROM entity n LEFT JOIN entity_alias a ON a.a
 WHERE n.name_key IN (SELECT value FROM json_each(?))
 """
 
-_NUMBERS = 8
+_NUMBERS = 9
 """How many columns of `_ROWS` are whole numbers."""
 
 
@@ -62,8 +62,9 @@ class SearchRows:
     valid_at: NDArray[np.int64]
     is_fact: NDArray[np.bool_]
     asserted: NDArray[np.bool_]
-    """Whether it says what is so; a passage that only takes something back does not."""
     by_assistant: NDArray[np.bool_]
+    takes_back: NDArray[np.bool_]
+    """Whether it is a passage that says of something only that it is over."""
     salience: NDArray[np.float64]
     client: tuple[str | None, ...]
     slot: tuple[tuple[int, str] | None, ...]
@@ -78,7 +79,7 @@ class SearchRows:
 def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> SearchRows:
     """The rows with those ids, as far as they exist, in the order asked for."""
     found = cast("list[tuple[object, ...]]", con.execute(_ROWS, (_json(row_ids),)).fetchall())
-    columns = list(zip(*found, strict=True)) if found else [()] * 13
+    columns = list(zip(*found, strict=True)) if found else [()] * 14
     numbers = [np.array(column, dtype=np.int64) for column in columns[:_NUMBERS]]
     return SearchRows(
         row_id=numbers[0],
@@ -89,13 +90,14 @@ def search_rows(con: apsw.Connection, row_ids: Iterable[int]) -> SearchRows:
         is_fact=numbers[5] != 0,
         asserted=numbers[6] != 0,
         by_assistant=numbers[7] != 0,
-        salience=np.array(columns[8], dtype=np.float64),
-        client=cast("tuple[str | None, ...]", columns[9]),
+        takes_back=numbers[8] != 0,
+        salience=np.array(columns[9], dtype=np.float64),
+        client=cast("tuple[str | None, ...]", columns[10]),
         slot=tuple(
             None if predicate is None else (cast("int", subject), cast("str", predicate))
-            for subject, predicate in zip(columns[10], columns[11], strict=True)
+            for subject, predicate in zip(columns[11], columns[12], strict=True)
         ),
-        sentence=cast("tuple[str | None, ...]", columns[12]),
+        sentence=cast("tuple[str | None, ...]", columns[13]),
     )
 
 
