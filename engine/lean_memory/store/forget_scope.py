@@ -72,6 +72,8 @@ def find_scope(con: apsw.Connection, *, fact_id: str | None = None, episode_id: 
         return finder.of_episode(episode_row(con, EpisodeId(episode_id)))
     if entity is None:
         raise InvalidInputError("Say what to forget: a fact, an episode or an entity. Nothing was changed.")
+    if not name_key(entity):
+        raise InvalidInputError("The name of the entity to forget is empty. Nothing was changed; give its name.")
     scope = finder.of_entity(entity)
     if not scope.entities and not scope.size():
         raise NotFoundError(f"Nothing is known of “{entity}” in this namespace; nothing was changed.")

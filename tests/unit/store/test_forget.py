@@ -90,6 +90,19 @@ def test_what_was_closed_by_a_forgotten_episode_stays_closed(store: NamespaceSto
     assert (store.fact(acme).valid_to, store.fact(acme).end_reason) == (day(4), EndReason.FORGOTTEN)
 
 
+@pytest.mark.parametrize("name", ["", " ", "\t\n"])
+def test_an_entity_without_a_name_is_refused_and_retractions_that_name_nothing_stay(store: NamespaceStore, name: str) -> None:
+    [acme] = say(store, works_at("Acme"), at=day(1)).fact_ids
+    left = "I quit my job at the place."
+    say(store, works_at("", left, act=Act.RETRACT, object_type=None), at=day(4))
+    for use in (store.forget, store.would_forget):
+        with pytest.raises(InvalidInputError, match="is empty"):
+            use(entity=name)
+    assert (store.fact(acme).valid_to, store.fact(acme).end_reason) == (day(4), EndReason.RETRACTED)
+    with store.read() as snapshot:
+        assert snapshot.connection.execute("SELECT count(*) FROM evidence").get == 1
+
+
 def test_confirmations_and_retractions_of_a_forgotten_fact_go_with_their_sentences(root: Path, store: NamespaceStore) -> None:
     [fact] = say(store, works_at("Zyxwv"), at=day(1)).fact_ids
     say(store, works_at("ZYXWV", "As I said, I do work at ZYXWV."), at=day(2))
