@@ -58,7 +58,8 @@ def remove_if_unused(con: apsw.Connection, path: Path) -> bool:
 
 
 def _remove(con: apsw.Connection, path: Path) -> bool:
-    if not _leave_wal(con):
+    # Leaving WAL mode removes the log at the path, whosever it is.
+    if has_moved(con) or not _leave_wal(con):
         return False
     con.execute("BEGIN EXCLUSIVE")
     if has_moved(con) or not is_cleared(con):

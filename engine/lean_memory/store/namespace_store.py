@@ -21,12 +21,14 @@ from lean_memory.domain import (
     HistoryEntry,
     Instant,
     Modality,
+    ModelIdentity,
     NamespaceStatus,
     Visibility,
 )
 from lean_memory.errors import ClosedError, NewerSchemaError
 from lean_memory.settings import Settings
 from lean_memory.store import clear as clearing
+from lean_memory.store import search_index
 from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back
 from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
@@ -55,6 +57,8 @@ class NamespaceStore:
     def __init__(self, opener: FileOpener, opened: OpenedFile, clock: Clock) -> None:
         self._opener = opener
         self._opened: OpenedFile | None = opened
+        """`None` once closed, and between the failure to open the file anew and the next call, which tries again."""
+        self._closed = False
         self._lock = RLock()
         self.name = opener.name
         self.path = opener.path
@@ -89,11 +93,13 @@ class NamespaceStore:
     @property
     def writable(self) -> bool:
         """Whether the file can be written by this version of the program."""
-        return self._current().writer is not None
+        with errors_translated(self.path):
+            return self._current().writer is not None
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         with self._lock, errors_translated(self.path):
+            self._closed = True
             opened, self._opened = self._opened, None
             if opened is not None:
                 opened.close()
@@ -168,14 +174,19 @@ class NamespaceStore:
 
     def status(self) -> NamespaceStatus:
         """Counts and health."""
-        opened = self._current()
         with self._snapshot() as con:
-            return read_status(con, self.name, self.path, opened.refusal)
+            return read_status(con, self.name, self.path, self._current().refusal)
 
     def check(self) -> list[str]:
         """What does not hold of the promises about a file, a sentence each; empty when all do."""
         with self._snapshot() as con:
             return check_invariants(con)
+
+    def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
+        """Index rows that `model` has made no vector for, with their texts. Reads the whole index."""
+        with self._snapshot() as con:
+            rows = search_index.rows_without_vector(con, model, limit)
+            return ReadTransaction(connection=con, namespace=self.name).texts(rows)
 
     # What is erased
 
@@ -226,9 +237,7 @@ class NamespaceStore:
 
     def _current(self) -> OpenedFile:
         opened = self._opened
-        if opened is None:
-            raise ClosedError(f"The namespace “{self.name}” was closed; open it again to go on.")
-        return opened
+        return self._reopened(None) if opened is None else opened
 
     @contextmanager
     def _transaction(self) -> Generator[WriteTransaction]:
@@ -245,14 +254,15 @@ class NamespaceStore:
     def _begin(self) -> tuple[apsw.Connection, Instant]:
         """Begin a write transaction in the file that is at the path now, and the moment of everything recorded in it."""
         while True:
-            con = self._current().write_connection()
+            opened = self._current()
+            con = opened.write_connection()
             if con.in_transaction:
                 raise RuntimeError("a write transaction was begun inside another one")
             con.execute("BEGIN IMMEDIATE")
             if not has_moved(con):
                 break
             roll_back(con)
-            self._reopen(create=True)
+            self._reopened(opened)
         try:
             if clearing.is_cleared(con):
                 clearing.revive(con)
@@ -265,23 +275,34 @@ class NamespaceStore:
     @contextmanager
     def _snapshot(self) -> Generator[apsw.Connection]:
         with errors_translated(self.path):
-            with self._current().readers.snapshot() as con:
+            opened = self._current()
+            with opened.readers.snapshot() as con:
                 # This is also the first read, with which the snapshot begins.
                 if not self._is_left_behind(con):
                     yield con
                     return
-            with self._lock:
-                self._reopen(create=True)
-            with self._current().readers.snapshot() as con:
+            with self._reopened(opened).readers.snapshot() as con:
                 yield con
 
     def _is_left_behind(self, con: apsw.Connection) -> bool:
         """Whether the open file was cleared and removed, and another one is at its path now."""
         return clearing.is_cleared(con) and has_moved(con) and kind_of(self.path) is FileKind.OURS
 
-    def _reopen(self, *, create: bool) -> None:
-        self._current().close()
-        self._opened = self._opener.open(create=create)
+    def _reopened(self, left: OpenedFile | None) -> OpenedFile:
+        """The file at the path, opened anew in place of `left` unless another thread has done so.
+
+        What is left is closed first: the new file's log has the same names. If opening then fails, the next call tries again.
+        """
+        with self._lock:
+            if self._closed:
+                raise ClosedError(f"The namespace “{self.name}” was closed; open it again to go on.")
+            opened = self._opened
+            if opened is None or opened is left:
+                self._opened = None
+                if opened is not None:
+                    opened.close()
+                opened = self._opened = self._opener.open(create=True)
+            return opened
 
 
 def _clear(path: Path, name: str, settings: Settings, now: Instant) -> bool:

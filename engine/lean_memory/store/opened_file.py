@@ -41,7 +41,8 @@ class OpenedFile:
         self.readers.close()
         if self.writer is None:
             return
-        if is_cleared(self.writer):
+        # Where another file has taken its place, closing must leave the log at the path alone: it is that file's.
+        if not has_moved(self.writer) and is_cleared(self.writer):
             remove_if_unused(self.writer, self.path)
         else:
             self.writer.close()

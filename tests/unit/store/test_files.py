@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from lean_memory.domain import Visibility
-from lean_memory.errors import DamagedFileError, ForeignFileError, NewerSchemaError, StorageError
+from lean_memory.errors import ClosedError, DamagedFileError, ForeignFileError, NewerSchemaError, StorageError
 from lean_memory.settings import Settings
 from lean_memory.store.connection import APPLICATION_ID
 from lean_memory.store.migrate import Migration, builtin_migrations
@@ -215,3 +215,21 @@ def test_a_file_removed_by_hand_while_open_takes_no_acknowledged_write_with_it(r
     store = open_store(root, create=False)
     assert objects(current(store)) == ["Globex"]
     store.close()
+
+
+def test_a_file_that_could_not_be_opened_anew_is_tried_again(root: Path) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    for file in root.iterdir():
+        file.unlink()
+    path_of(root, "ana").write_text("not ours\n" * 100)
+    for _ in range(2):
+        with pytest.raises(ForeignFileError):
+            record(store, "x", day(2))
+    path_of(root, "ana").unlink()
+    say(store, works_at("Globex"), at=day(2))
+    assert objects(current(store)) == ["Globex"]
+    assert store.check() == []
+    store.close()
+    with pytest.raises(ClosedError):
+        current(store)
