@@ -46,6 +46,10 @@ _INSERT_EVIDENCE = """
                           fact_id, fact_text, episode_id, span_start, span_end)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_KEEP_LINK = """
+    INSERT OR IGNORE INTO evidence_link (evidence_id, retired_at, fact_id)
+    SELECT id, ?2, fact_id FROM evidence WHERE id = ?1 AND fact_id <> ?3 AND recorded_at < ?2
+"""
 
 _Columns = dict[str, str | int | float | None]
 
@@ -163,7 +167,7 @@ class _Writer:
         return subject, entity_row(self.con, c.object, c.object_type or "") if named else None, self.episode_row
 
     def _index(self, row: int, fact: NewFact, episode: int) -> int:
-        """The index row of a new fact: its passage's, where the passage says nothing else; else one of its own."""
+        """The index row of a new fact: its passage's, where it was said just now and the passage says nothing else; else one of its own."""
         visibility = RowVisibility(
             valid_at=fact.valid_at,
             valid_to=fact.valid_to,
@@ -171,7 +175,8 @@ class _Writer:
             latest=fact.is_latest,
             asserted=fact.candidate.modality is Modality.ASSERTED,
         )
-        shared = self._row_of_whole_passage(fact, episode)
+        # What was said long ago and is a fact only now keeps its passage, which was known all the while.
+        shared = self._row_of_whole_passage(fact, episode) if fact.evidence is None else None
         if shared is None:
             return search_index.insert_row(self.con, fact_id=row, passage_id=None, text=fact.candidate.fact_text, visibility=visibility)
         search_index.set_fact(self.con, shared, row)
@@ -239,6 +244,7 @@ class _Writer:
             self.touched.add(fact)
 
     def _relink(self, evidence_row: int, fact_row: int) -> None:
+        self.con.execute(_KEEP_LINK, (evidence_row, self.now, fact_row))
         self.con.execute("UPDATE evidence SET fact_id = ? WHERE id = ?", (fact_row, evidence_row))
         self.touched.add(fact_row)
 

@@ -30,6 +30,7 @@ WITH moved (id) AS (
 ), told (episode_id, span_start) AS (
     SELECT f.episode_id, f.span_start FROM moved m JOIN fact f ON f.id = m.id OR (f.superseded_by = m.id AND f.end_reason = 'merged')
     UNION SELECT c.episode_id, c.span_start FROM moved m JOIN evidence c ON c.fact_id = m.id
+    UNION SELECT c.episode_id, c.span_start FROM evidence_link l JOIN evidence c ON c.id = l.evidence_id WHERE l.retired_at > :known_at
 ), about (id, row_id, episode_id, span_start, span_end) AS (
     SELECT DISTINCT p.id, p.row_id, p.episode_id, p.span_start, p.span_end
     FROM told t JOIN passage p ON p.episode_id = t.episode_id AND p.span_start <= t.span_start AND p.span_end > t.span_start
@@ -37,7 +38,9 @@ WITH moved (id) AS (
 ), said (passage_id, fact_id) AS (
     SELECT a.id, f.id FROM about a JOIN fact f ON f.episode_id = a.episode_id AND f.span_start >= a.span_start AND f.span_start < a.span_end
     UNION
-    SELECT a.id, c.fact_id FROM about a
+    SELECT a.id, coalesce(
+        (SELECT l.fact_id FROM evidence_link l WHERE l.evidence_id = c.id AND l.retired_at > :known_at ORDER BY l.retired_at LIMIT 1), c.fact_id
+    ) FROM about a
     JOIN evidence c ON c.episode_id = a.episode_id AND c.span_start >= a.span_start AND c.span_start < a.span_end
     WHERE c.act = 'assert' AND c.recorded_at <= :known_at
 ), stood (id, valid_to, is_latest, struck, tier, superseded_by, end_reason) AS (

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lean_memory.domain import Act, Instant, Modality, Span
+from lean_memory.domain import Act, Instant, Modality, Span, Visibility
 from lean_memory.store.namespace_store import NamespaceStore
-from lean_memory.store.visibility import COLD, LATEST
-from support.statements import day, likes, open_store, record, say, within, works_at
+from lean_memory.store.past_rows import known_rows
+from lean_memory.store.visibility import COLD, LATEST, OPEN_END
+from support.statements import SteadyClock, day, likes, open_store, record, say, within, works_at
 
 
 @pytest.fixture
@@ -32,6 +33,46 @@ def shown(store: NamespaceStore, text: str) -> tuple[bool, Instant | None]:
     assert row is not None
     flags, end = row
     return bool(flags & LATEST) and not flags & COLD, end
+
+
+def stood(store: NamespaceStore, text: str, known_at: Instant) -> tuple[bool, Instant] | None:
+    """As `shown`, as it was known at an earlier moment; `None` where it was not known."""
+    with store.read() as snapshot:
+        con = snapshot.connection
+        row_id, valid_to, flags, recorded_at = con.execute(
+            "SELECT r.id, r.valid_to, r.flags, r.recorded_at FROM passage p JOIN episode e ON e.id = p.episode_id "
+            "JOIN index_row r ON r.id = p.row_id WHERE substr(e.text, p.span_start + 1) LIKE ? || '%'",
+            (text,),
+        ).get
+        ids, then = known_rows(con, known_at)
+    if row_id in ids:
+        place = ids.tolist().index(row_id)
+        valid_to, flags, recorded_at = int(then.valid_to[place]), int(then.flags[place]), int(then.recorded_at[place])
+    end = OPEN_END if valid_to is None else valid_to
+    return (bool(flags & LATEST), Instant(end)) if recorded_at <= known_at else None
+
+
+def test_a_confirmation_that_a_late_statement_makes_a_fact_is_seen_at_an_earlier_moment_as_it_stood(root: Path) -> None:
+    clock = SteadyClock(day(100))
+    store = open_store(root, clock=clock)
+    say(store, works_at("Acme"), at=day(1))
+    say(store, works_at("Acme", "Yes, I work at Acme."), at=day(5))
+    clock.now = day(200)
+    say(store, works_at("Initech"), at=day(9))
+    assert stood(store, "Yes,", day(150)) == (True, OPEN_END)
+    assert stood(store, "Yes,", day(250)) == (False, day(9))
+    clock.now = day(300)
+    say(store, works_at("Globex", "Back then I worked at Globex."), at=day(3))
+    # It speaks of a fact of its own now.
+    assert [f.fact_text for f in store.facts(visibility=Visibility(now=day(2000), as_of=day(6)), modalities=None)] == [
+        "Yes, I work at Acme."
+    ]
+    assert stood(store, "Yes,", day(150)) == (True, OPEN_END)
+    assert stood(store, "Yes,", day(250)) == (False, day(9))
+    assert stood(store, "Yes,", day(350)) == (False, day(9))
+    assert stood(store, "Yes,", day(50)) is None
+    assert store.check() == []
+    store.close()
 
 
 def test_a_passage_of_which_nothing_was_made_stays_open(store: NamespaceStore) -> None:

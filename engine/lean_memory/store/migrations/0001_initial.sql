@@ -126,6 +126,16 @@ CREATE INDEX evidence_value ON evidence (subject_id, predicate, object_key, vali
 CREATE INDEX evidence_fact ON evidence (fact_id);
 CREATE INDEX evidence_episode ON evidence (episode_id, span_start);
 
+-- Which fact a piece of evidence belonged to, up to, not including, retired_at, where it was given to another since.
+CREATE TABLE evidence_link (
+    evidence_id INTEGER NOT NULL REFERENCES evidence (id) ON DELETE CASCADE,
+    retired_at  INTEGER NOT NULL,
+    fact_id     INTEGER NOT NULL REFERENCES fact (id) ON DELETE CASCADE,
+    PRIMARY KEY (evidence_id, retired_at)
+) WITHOUT ROWID;
+CREATE INDEX evidence_link_fact ON evidence_link (fact_id);
+CREATE INDEX evidence_link_end ON evidence_link (retired_at);
+
 -- A salted hash of each sentence the person had erased, so that it is not learned again.
 CREATE TABLE tombstone (digest BLOB PRIMARY KEY, forgotten_at INTEGER NOT NULL) WITHOUT ROWID;
 
