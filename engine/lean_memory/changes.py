@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lean_memory.domain import (
@@ -159,4 +160,16 @@ class ChangeSet:
     """Rows of current facts that the episode only said again."""
     revived: tuple[int, ...] = ()
     """Rows of cold facts that were said again and come back to the hot tier."""
-    withheld: int = 0
+
+
+def joined(sets: Iterable[ChangeSet]) -> ChangeSet:
+    """One change set of several, in order; references to new facts must already count across them."""
+    every = tuple(sets)
+    return ChangeSet(
+        facts=tuple(fact for s in every for fact in s.facts),
+        changes=tuple(change for s in every for change in s.changes),
+        evidence=tuple(said for s in every for said in s.evidence),
+        relinks=tuple(link for s in every for link in s.relinks),
+        existing=tuple(row for s in every for row in s.existing),
+        revived=tuple(row for s in every for row in s.revived),
+    )

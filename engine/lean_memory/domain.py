@@ -284,7 +284,8 @@ class SearchHit:
 class AddResult(Sequence[FactId]):
     """What one `add` did; as a sequence it holds the ids of the new facts."""
 
-    episode_id: EpisodeId
+    episode_id: EpisodeId | None
+    """`None` where nothing was stored, because the person had all of it erased before."""
     fact_ids: tuple[FactId, ...] = ()
     existing: tuple[FactId, ...] = ()
     """Current facts that the text only said again."""

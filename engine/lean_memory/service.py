@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -12,6 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import tzlocal
 
+from lean_memory.arguments import check_count, check_one, instant_of, name_of, query_of, source_of, text_of
 from lean_memory.clock import Clock, system_clock
 from lean_memory.domain import (
     AddResult,
@@ -19,18 +22,17 @@ from lean_memory.domain import (
     FactId,
     ForgetResult,
     HistoryEntry,
-    Instant,
     Modality,
     NamespaceStatus,
     SearchHit,
-    Source,
     Visibility,
 )
-from lean_memory.errors import ClosedError, InvalidInputError, InvalidTextError
-from lean_memory.ingest import Addition, Ingest
+from lean_memory.errors import ClosedError, InvalidInputError, NotFoundError
+from lean_memory.ingest import Addition
 from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.ports import Embedder
-from lean_memory.retrieval import pipeline, recipes
+from lean_memory.open_namespace import OpenNamespace
+from lean_memory.retrieval import recipes
 from lean_memory.settings import Settings, read_settings
 from lean_memory.store import namespaces
 from lean_memory.store.namespace_store import NamespaceStore
@@ -38,11 +40,11 @@ from lean_memory.store.namespace_store import NamespaceStore
 Moment = int | dt.datetime
 """Epoch milliseconds, or an aware datetime."""
 
-MAX_TEXT = 4_000_000
-"""Characters that one `add` takes at most."""
 
 BATCH = 64
 """Episodes that `add_many` learns in one transaction."""
+
+_T = TypeVar("_T")
 
 
 class MemoryService:
@@ -63,7 +65,7 @@ class MemoryService:
         self._settings = settings if settings is not None else read_settings(root)
         self._clock = clock
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
-        self._open: dict[str, _Namespace] = {}
+        self._open: dict[str, OpenNamespace] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -81,13 +83,15 @@ class MemoryService:
         tz: str | None = None,
         source: str = "user",
         client: str | None = None,
+        relearn: bool = False,
     ) -> AddResult:
         """Remember `text`, said at `t_ref` (now, if not given); durable when this returns.
 
-        Raises `InvalidInputError` and writes nothing if an argument cannot be used.
+        `relearn` lets it say what the person had erased before. Raises `InvalidInputError` and writes nothing if an argument cannot be used.
         """
-        addition = self._addition({"text": text, "t_ref": t_ref, "tz": tz, "source": source, "client": client})
-        return self._namespace(namespace).ingest.add([addition])[0]
+        item = {"text": text, "t_ref": t_ref, "tz": tz, "source": source, "client": client, "relearn": relearn}
+        addition = self._addition(item)
+        return self._with(namespace, lambda opened: opened.ingest.add([addition]))[0]
 
     def add_many(
         self,
@@ -101,10 +105,10 @@ class MemoryService:
         `progress` is called with the number of items that are durable so far. An item that cannot be used raises
         before anything of its batch is written; earlier batches stay.
         """
-        ingest = self._namespace(namespace).ingest
         results: list[AddResult] = []
         for batch in _batches(items, BATCH):
-            results += ingest.add([self._addition({"text": i} if isinstance(i, str) else i) for i in batch])
+            additions = [self._addition({"text": i} if isinstance(i, str) else i) for i in batch]
+            results += self._with(namespace, partial(OpenNamespace.add, additions=additions))
             if progress is not None:
                 progress(len(results))
         return results
@@ -126,22 +130,11 @@ class MemoryService:
 
         Writes nothing. Raises `InvalidInputError` for an empty query, a `k` outside 1..1000 or an unknown recipe.
         """
-        if not query.strip():
-            raise InvalidInputError("The query is empty; ask with at least one word.")
-        if not 1 <= k <= 1000:
-            raise InvalidInputError(f"k must lie between 1 and 1000, not {k}.")
-        opened = self._existing(namespace)
-        if opened is None:
-            return []
-        return pipeline.search(
-            opened.store,
-            opened.codes,
-            self._embedder,
-            _clean(query),
-            k=k,
-            visibility=self._visibility(as_of, known_at, now, latest_only=is_latest_only, include_cold=include_cold),
-            recipe=recipes.named(recipe),
-        )
+        asked = query_of(query)
+        check_count(k, "k", most=1000)
+        visibility = self._visibility(as_of, known_at, now, latest_only=is_latest_only, include_cold=include_cold)
+        chosen = recipes.named(recipe)
+        return self._read(namespace, lambda opened: opened.search(asked, k, visibility, chosen))
 
     def facts(
         self,
@@ -159,20 +152,23 @@ class MemoryService:
 
         `include_history` adds superseded facts and those that are past, planned or reported.
         """
-        opened = self._existing(namespace)
-        if opened is None:
-            return []
-        return opened.store.facts(
-            subject=subject,
-            predicate=predicate,
-            visibility=self._visibility(as_of, known_at, None, latest_only=not include_history, include_cold=include_cold),
-            modalities=None if include_history else frozenset({Modality.ASSERTED}),
-            limit=limit,
+        if limit is not None:
+            check_count(limit, "limit")
+        visibility = self._visibility(as_of, known_at, None, latest_only=not include_history, include_cold=include_cold)
+        return self._read(
+            namespace,
+            lambda opened: opened.store.facts(
+                subject=subject,
+                predicate=predicate,
+                visibility=visibility,
+                modalities=None if include_history else frozenset({Modality.ASSERTED}),
+                limit=limit,
+            ),
         )
 
     def history(self, namespace: str, fact_id: str) -> list[HistoryEntry]:
         """The chain a fact belongs to, oldest first, with the reason of each change. Raises `NotFoundError`."""
-        return self._namespace(namespace, create=False).store.history(FactId(fact_id))
+        return self._with(namespace, lambda opened: opened.store.history(FactId(fact_id)), create=False)
 
     def forget(
         self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None
@@ -181,26 +177,29 @@ class MemoryService:
 
         Exactly one of the three is given. Raises `NotFoundError` if there is no such thing.
         """
-        if sum(x is not None for x in (fact_id, episode_id, entity)) != 1:
-            raise InvalidInputError("Say what to forget: exactly one of fact_id, episode_id and entity.")
-        return self._namespace(namespace, create=False).forget(fact_id, episode_id, entity)
+        check_one(fact_id, episode_id, entity)
+        return self._with(namespace, lambda opened: opened.forget(fact_id, episode_id, entity), create=False)
 
     def would_forget(
         self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None
     ) -> list[str]:
         """The texts that `forget` with the same arguments would erase, to show before asking. Raises as `forget` does."""
-        if sum(x is not None for x in (fact_id, episode_id, entity)) != 1:
-            raise InvalidInputError("Say what to forget: exactly one of fact_id, episode_id and entity.")
-        return self._namespace(namespace, create=False).store.would_forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
+        check_one(fact_id, episode_id, entity)
+        return self._with(
+            namespace,
+            lambda opened: opened.store.would_forget(fact_id=fact_id, episode_id=episode_id, entity=entity),
+            create=False,
+        )
 
     def clear(self, namespace: str) -> bool:
         """Remove a namespace and its file; gives whether there was one. Raises `LeaseHeldError` during maintenance."""
+        self._check_open()
+        cleared = NamespaceStore.clear(self._settings.root, name_of(namespace), settings=self._settings, clock=self._clock)
         with self._lock:
-            self._check_open()
             opened = self._open.pop(namespace, None)
-            if opened is not None:
-                opened.store.close()
-            return NamespaceStore.clear(self._settings.root, namespace, settings=self._settings, clock=self._clock)
+        if opened is not None:
+            opened.close()
+        return cleared
 
     def namespaces(self) -> list[str]:
         """The names of all namespaces in the data root, sorted."""
@@ -214,20 +213,26 @@ class MemoryService:
 
     def status(self, namespace: str | None = None) -> list[NamespaceStatus]:
         """Counts and sizes of one namespace, or of all."""
-        names = self.namespaces() if namespace is None else [namespace]
-        return [self._namespace(name, create=False).store.status() for name in names]
+        if namespace is not None:
+            return [self._with(namespace, lambda opened: opened.store.status(), create=False, resume=False)]
+        found: list[NamespaceStatus] = []
+        for name in self.namespaces():
+            with suppress(NotFoundError):
+                found += self.status(name)
+        return found
 
     def check(self, namespace: str) -> list[str]:
         """The invariants that do not hold in a namespace, a sentence each; empty when it is sound."""
-        return self._namespace(namespace, create=False).store.check()
+        return self._with(namespace, lambda opened: opened.store.check(), create=False, resume=False)
 
     def close(self) -> None:
         """Close every file. Calling it again does nothing."""
         with self._lock:
             self._closed = True
-            for opened in self._open.values():
-                opened.store.close()
+            every = list(self._open.values())
             self._open.clear()
+        for opened in every:
+            opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -239,39 +244,41 @@ class MemoryService:
         if self._closed:
             raise ClosedError("This memory is closed; make a new Memory to go on.")
 
-    def _existing(self, name: str) -> _Namespace | None:
-        """The namespace, or `None` where nothing was ever added to it: reading makes no file."""
-        self._check_open()
-        if name not in self._open and not namespaces.path_of(self._settings.root, name).exists():
-            return None
-        return self._namespace(name, create=False)
+    def _with(self, name: str, do: Callable[[OpenNamespace], _T], *, create: bool = True, resume: bool = True) -> _T:
+        """Do something with an open namespace; once more where another thread cleared and closed it in between."""
+        try:
+            return do(self._namespace(name, create=create, resume=resume))
+        except ClosedError:
+            return do(self._namespace(name, create=create, resume=resume))
 
-    def _namespace(self, name: str, *, create: bool = True) -> _Namespace:
+    def _read(self, name: str, read: Callable[[OpenNamespace], list[_T]]) -> list[_T]:
+        """What a namespace answers; nothing where nothing was ever added to it: reading makes no file."""
+        try:
+            return self._with(name, read, create=False)
+        except NotFoundError:
+            return []
+
+    def _namespace(self, name: str, *, create: bool, resume: bool) -> OpenNamespace:
         with self._lock:
             self._check_open()
-            opened = self._open.get(name)
-            if opened is None:
-                opened = self._open[name] = self._opened(name, create=create)
-        return opened
-
-    def _opened(self, name: str, *, create: bool) -> _Namespace:
-        store = NamespaceStore.open(self._settings.root, name, settings=self._settings, clock=self._clock, create=create)
-        opened = _Namespace(store, self._embedder)
-        if store.writable:
-            opened.ingest.resume()
+            opened = self._open.get(name_of(name))
+            if opened is None or opened.is_closed:
+                opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock)
+        opened.open(create=create, resume=resume)
         return opened
 
     def _addition(self, item: Mapping[str, object]) -> Addition:
-        unknown = set(item) - {"text", "t_ref", "tz", "source", "client"}
+        unknown = set(item) - {"text", "t_ref", "tz", "source", "client", "relearn"}
         if unknown:
             raise InvalidInputError(f"An item to add has no field {sorted(unknown)[0]!r}.")
         client = item.get("client")
         return Addition(
-            text=_text(item.get("text")),
-            t_ref=self._clock() if item.get("t_ref") is None else _instant(item["t_ref"], "t_ref"),
+            text=text_of(item.get("text")),
+            t_ref=self._clock() if item.get("t_ref") is None else instant_of(item["t_ref"], "t_ref"),
             tz=self._timezone(item.get("tz")),
-            source=_source(item.get("source", "user")),
-            client=None if client is None else _text(client),
+            source=source_of(item.get("source", "user")),
+            client=None if client is None else text_of(client),
+            relearn=bool(item.get("relearn", False)),
         )
 
     def _timezone(self, tz: object) -> str:
@@ -286,31 +293,12 @@ class MemoryService:
         self, as_of: Moment | None, known_at: Moment | None, now: Moment | None, *, latest_only: bool, include_cold: bool
     ) -> Visibility:
         return Visibility(
-            now=self._clock() if now is None else _instant(now, "now"),
-            as_of=None if as_of is None else _instant(as_of, "as_of"),
-            known_at=None if known_at is None else _instant(known_at, "known_at"),
+            now=self._clock() if now is None else instant_of(now, "now"),
+            as_of=None if as_of is None else instant_of(as_of, "as_of"),
+            known_at=None if known_at is None else instant_of(known_at, "known_at"),
             latest_only=latest_only and as_of is None,
             include_cold=include_cold or as_of is not None,
         )
-
-
-class _Namespace:
-    """One open namespace: its store, its codes in memory, its ingest."""
-
-    def __init__(self, store: NamespaceStore, embedder: Embedder) -> None:
-        self.store = store
-        self.embedder = embedder
-        self.codes = pipeline.codes_for(store, embedder)
-        self.ingest = Ingest(store=store, embedder=embedder)
-
-    def forget(self, fact_id: str | None, episode_id: str | None, entity: str | None) -> ForgetResult:
-        try:
-            return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
-        finally:
-            self.ingest.forget_context()
-
-
-_T = TypeVar("_T")
 
 
 def _batches(items: Iterable[str | Mapping[str, object]], size: int) -> Iterable[Sequence[str | Mapping[str, object]]]:
@@ -322,47 +310,3 @@ def _batches(items: Iterable[str | Mapping[str, object]], size: int) -> Iterable
             batch = []
     if batch:
         yield batch
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise InvalidTextError(f"The text must be a string, not {type(value).__name__}; nothing was stored.")
-    if not value.strip():
-        raise InvalidTextError("The text is empty; nothing was stored.")
-    if len(value) > MAX_TEXT:
-        raise InvalidTextError(f"The text has {len(value):,} characters; one add takes at most {MAX_TEXT:,}. Nothing was stored: split it.")
-    if "\x00" in value:
-        raise InvalidTextError("The text holds a NUL character; nothing was stored: take it out and add it again.")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise InvalidTextError(
-            "The text holds half a character (a lone surrogate); nothing was stored: re-encode it and add it again."
-        ) from None
-    return value
-
-
-def _clean(query: str) -> str:
-    """A query with what no stored text can hold replaced by spaces."""
-    return "".join(" " if c == "\x00" or "\ud800" <= c <= "\udfff" else c for c in query)
-
-
-def _source(value: object) -> Source:
-    try:
-        return Source(str(value))
-    except ValueError:
-        raise InvalidInputError(f"{value!r} is not a source; use one of {', '.join(Source)}.") from None
-
-
-_EARLIEST = int(dt.datetime(1, 1, 2, tzinfo=dt.UTC).timestamp() * 1000)
-_LATEST = int(dt.datetime(9999, 12, 30, tzinfo=dt.UTC).timestamp() * 1000)
-
-
-def _instant(value: object, name: str) -> Instant:
-    if isinstance(value, dt.datetime):
-        if value.tzinfo is None:
-            raise InvalidInputError(f"{name} has no time zone; give an aware datetime or epoch milliseconds.")
-        return Instant(round(value.timestamp() * 1000))
-    if not isinstance(value, int) or isinstance(value, bool) or not _EARLIEST <= value <= _LATEST:
-        raise InvalidInputError(f"{name} must be epoch milliseconds or an aware datetime, not {value!r}.")
-    return Instant(value)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from lean_memory import Memory
+from support.embedding import WordEmbedder
 
 CANARY = "zanzibarite"
 
@@ -36,8 +40,56 @@ def test_a_text_of_nothing_but_forgotten_sentences_is_not_stored(memory: Memory)
     [fact] = memory.add("ana", "My locker number is 4711.")
     memory.forget("ana", fact_id=fact)
     again = memory.add("ana", "My locker number is 4711.")
-    assert (again.episode_id, list(again), again.withheld) == ("", [], 1)
+    assert (again.episode_id, list(again), again.withheld) == (None, [], 1)
     assert b"4711" not in bytes_of(memory.root)
+
+
+def test_the_person_can_say_it_again_after_all(memory: Memory) -> None:
+    [fact] = memory.add("ana", "My locker number is 4711.")
+    memory.forget("ana", fact_id=fact)
+    again = memory.add("ana", "My locker number is 4711.", relearn=True)
+    assert again.withheld == 0
+    assert [f.object for f in memory.facts("ana")] == ["4711"]
+    assert memory.search("ana", "locker number")[0].fact.object == "4711"
+
+
+def test_a_cut_passage_is_still_found_by_meaning(memory: Memory) -> None:
+    memory.add("ana", "I like tea from Ceylon. My locker number is 4711. I play the oboe on Sundays.")
+    [locker] = memory.facts("ana", predicate="locker_number")
+    memory.forget("ana", fact_id=locker.id)
+    hits = memory.search("ana", "oboe on Sundays", k=10)
+    assert hits
+    assert all(hit.degraded == () for hit in hits)
+
+
+def test_a_forgetting_while_an_add_is_under_way_is_not_undone_by_it(root: Path) -> None:
+    """Another program erases a person between the two transactions of an add that speaks of her."""
+
+    class Meddling(WordEmbedder):
+        meddle = True
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            if self.meddle:
+                self.meddle = False
+                with Memory(root=root, embedder=WordEmbedder()) as other:
+                    other.forget("ana", entity="Zelda")
+            return super().embed(texts)
+
+    with Memory(root=root, embedder=WordEmbedder()) as before:
+        before.add("ana", "Zelda works at Acme.")
+    with Memory(root=root, embedder=Meddling()) as memory:
+        memory.add("ana", "I like tea. Zelda lives in Oslo. I like rice.")
+        assert b"zelda" not in bytes_of(root)
+        assert {f.object for f in memory.facts("ana")} == {"tea", "rice"}
+        assert memory.check("ana") == []
+
+
+def test_what_another_program_had_forgotten_lends_no_name_to_a_pronoun(root: Path) -> None:
+    with Memory(root=root, embedder=WordEmbedder()) as one, Memory(root=root, embedder=WordEmbedder()) as other:
+        one.add("ana", "Quixote is my brother.")
+        other.forget("ana", entity="Quixote")
+        one.add("ana", "He lives in Lyon.")
+        assert b"quixote" not in bytes_of(root)
 
 
 def test_clearing_removes_the_file(memory: Memory) -> None:

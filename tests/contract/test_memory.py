@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from lean_memory import Memory
-from lean_memory.errors import ClosedError
+from lean_memory.errors import ClosedError, InvalidInputError, ModelError
+from support.embedding import WordEmbedder
 from support.moments import day, ms
 
 
@@ -122,3 +127,73 @@ def test_loving_and_hating_the_same_thing_are_not_both_true(memory: Memory) -> N
     memory.add("ana", "I hate cilantro.", t_ref=day(2))
     assert [(f.predicate, f.object) for f in memory.facts("ana")] == [("dislikes", "cilantro")]
     assert [(f.predicate, f.object) for f in memory.facts("ana", as_of=day(1, year=2025))] == [("likes", "cilantro")]
+
+
+@pytest.mark.parametrize("told_at", [(1, 2), (2, 1)], ids=["in order", "the retraction first"])
+@pytest.mark.parametrize("at_once", [True, False], ids=["in one batch", "one by one"])
+def test_a_retraction_means_the_same_however_it_arrives(memory: Memory, told_at: tuple[int, int], at_once: bool) -> None:
+    told = [("I like strawberries.", day(1)), ("I no longer like strawberry.", day(2))]
+    items = [{"text": told[n - 1][0], "t_ref": told[n - 1][1]} for n in told_at]
+    if at_once:
+        memory.add_many("ana", items)
+    else:
+        for item in items:
+            memory.add_many("ana", [item])
+    assert memory.facts("ana", predicate="likes") == []
+    assert [f.object for f in memory.facts("ana", predicate="likes", as_of=day(1))] == ["strawberries"]
+
+
+def test_one_text_that_cannot_be_read_locks_nothing(memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.add("ana", "I like tea.")
+    with monkeypatch.context() as broken:
+        broken.setattr("lean_memory.ingest.extract", lambda *_, **__: 1 / 0)
+        result = memory.add("ana", "The oboe is mine.")
+        assert (result.queued, list(result)) == (True, [])
+        assert "oboe" in memory.search("ana", "oboe")[0].fact.fact_text
+    memory.add("ana", "I like rice.")
+    assert {f.object for f in memory.facts("ana", predicate="likes")} == {"tea", "rice"}
+    assert memory.status("ana")[0].unfinished == 1
+    with Memory(root=root, embedder=WordEmbedder()) as later:
+        assert len(later.facts("ana")) == 3
+        assert later.status("ana")[0].unfinished == 0
+
+
+def test_without_its_model_the_memory_keeps_and_finds_by_words(root: Path) -> None:
+    class Missing(WordEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise ModelError("The model is gone.")
+
+    with Memory(root=root, embedder=Missing()) as memory:
+        assert memory.add("ana", "I play the oboe.").queued
+        assert [f.object for f in memory.facts("ana")] == ["oboe"]
+    with Memory(root=root, embedder=WordEmbedder()) as memory:
+        [hit] = memory.search("ana", "oboe")
+        assert (hit.degraded, hit.dense_rank) == ((), 1)
+
+
+def test_threads_that_add_search_and_clear_get_in_nobodys_way(memory: Memory) -> None:
+    def busy(work: Callable[[int], object]) -> None:
+        for turn in range(40):
+            work(turn)
+
+    works: list[Callable[[int], object]] = [
+        lambda turn: memory.add("ana", f"My locker number is {turn}."),
+        lambda _: memory.search("ana", "locker number"),
+        lambda _: memory.facts("ana"),
+        lambda turn: memory.clear("ana") if turn % 10 == 9 else memory.status(),
+    ]
+    with ThreadPoolExecutor(len(works)) as pool:
+        for done in [pool.submit(busy, work) for work in works]:
+            done.result(timeout=120)
+
+
+def test_arguments_of_the_wrong_type_are_refused_in_a_sentence(memory: Memory) -> None:
+    memory.add("ana", "I like tea.")
+    with pytest.raises(InvalidInputError, match="k must lie"):
+        memory.search("ana", "tea", k=2.5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="query"):
+        memory.search("ana", None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="limit"):
+        memory.facts("ana", limit=-1)
+    with pytest.raises(InvalidInputError, match="named by a string"):
+        memory.facts(3)  # type: ignore[arg-type]

@@ -182,6 +182,11 @@ class NamespaceStore:
         with self._snapshot() as con:
             return check_invariants(con)
 
+    def lacks_vectors(self) -> bool:
+        """Whether some texts were noted as waiting for their vectors."""
+        with self._snapshot() as con:
+            return con.execute("SELECT 1 FROM setting WHERE key = 'lacks_vectors'").fetchone() is not None
+
     def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
         """Index rows that `model` has made no vector for, with their texts. Reads the whole index."""
         with self._snapshot() as con:
@@ -196,15 +201,14 @@ class NamespaceStore:
         """Erase exactly one of a fact (or a passage, by the id of its hit), an episode, or everything about an entity.
 
         What it said is in no file of the namespace afterwards, and is not learned again. Backups that may hold it are named in the
-        result. Passages that were changed wait for their vectors (`rows_without_vector`). Raises `NotFoundError`; `BusyError` if it is
-        erased but another program's reading keeps copies in the log for now.
+        result. Passages that were changed wait for their vectors (`rows_without_vector`). Raises `NotFoundError`; `BusyError`, or another
+        `StorageError` that says so, if it is erased but copies in the log or in unused parts of the file could not be removed for now.
         """
         with self._lock:
             with self._transaction() as tx:
                 scope = find_scope(tx.connection, fact_id=fact_id, episode_id=episode_id, entity=entity)
                 erased = Eraser(con=tx.connection, scope=scope, now=tx.recorded_at).run()
-            with errors_translated(self.path):
-                purge(self._current().write_connection(), self.path, erased.traces)
+            purge(self._current().write_connection(), self.path, erased.traces)
         return replace(erased.result, backups_holding_copies=backups_of(self.path))
 
     def would_forget(
@@ -314,7 +318,7 @@ def _clear(path: Path, name: str, settings: Settings, now: Instant) -> bool:
             raise NewerSchemaError(f"{path.name} was written by a newer Lean Memory, so it was not cleared. Update the program first.")
         was_there = not clearing.is_cleared(con)
         clearing.empty_file(con, now)
-        clearing.purge_cleared(con, path)
+        purge(con, path)
     except BaseException:
         con.close()
         raise

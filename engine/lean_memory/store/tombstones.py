@@ -42,6 +42,11 @@ def lift_sentence(con: apsw.Connection, sentence: str) -> None:
     con.execute("DELETE FROM tombstone WHERE digest = ?", (_digest(con, _sentence(sentence)),))
 
 
+def lift_value(con: apsw.Connection, subject_key: str, predicate: str, object_key: str, polarity: Polarity) -> None:
+    """Let a fact that says this of the subject be learned again."""
+    con.execute("DELETE FROM tombstone WHERE digest = ?", (_digest(con, _value(subject_key, predicate, object_key, polarity)),))
+
+
 def _is_known(con: apsw.Connection, message: bytes) -> bool:
     return has_tombstones(con) and con.execute("SELECT 1 FROM tombstone WHERE digest = ?", (_digest(con, message),)).fetchone() is not None
 

@@ -71,9 +71,37 @@ class WriteTransaction:
             return False
         return tombstones.is_value_tombstoned(self.connection, name_key(subject), predicate, value_key(value), polarity)
 
-    def lift_tombstone(self, sentence: str) -> None:
-        """The person says it after all: let the sentence be learned again."""
+    def lift_tombstone(
+        self,
+        sentence: str,
+        *,
+        subject: str | None = None,
+        predicate: str | None = None,
+        value: str | None = None,
+        polarity: Polarity = Polarity.POSITIVE,
+    ) -> None:
+        """The person says it after all: let the sentence and, where the statement is given too, its fact be learned again."""
         tombstones.lift_sentence(self.connection, sentence)
+        if subject is not None and predicate is not None and value:
+            tombstones.lift_value(self.connection, name_key(subject), predicate, value_key(value), polarity)
+
+    def is_as_read(self, episode: Episode) -> bool:
+        """Whether an episode still says what was read of it; a part may have been erased since. One that is gone says nothing."""
+        text = self.connection.execute("SELECT text FROM episode WHERE uid = ?", (episode.uid,)).get
+        return text is None or text == episode.text
+
+    def note_missing_vectors(self) -> None:
+        """Note that some texts wait for their vectors, so that the next start looks for them."""
+        self.connection.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('lacks_vectors', 1)")
+
+    def note_all_vectors(self) -> None:
+        """Note that no text waits for its vector any more."""
+        self.connection.execute("DELETE FROM setting WHERE key = 'lacks_vectors'")
+
+    def set_vectors(self, model: ModelIdentity, texts: Mapping[int, str], vectors: Mapping[int, NDArray[np.float32]]) -> None:
+        """Keep vectors that `model` made of the texts of index rows; what was changed or erased since is passed over."""
+        now = ReadTransaction(connection=self.connection, namespace=self._namespace).texts(list(texts))
+        search_index.set_vectors(self.connection, model, {row: vectors[row] for row, text in texts.items() if now.get(row) == text})
 
     def apply(
         self,

@@ -1,0 +1,79 @@
+"""One namespace of an open memory: its store, its index in memory, its ingest."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from lean_memory.clock import Clock
+from lean_memory.domain import AddResult, ForgetResult, SearchHit, Visibility
+from lean_memory.errors import ClosedError
+from lean_memory.ingest import Addition, Ingest
+from lean_memory.models.ports import Embedder
+from lean_memory.retrieval import pipeline
+from lean_memory.retrieval.recipes import Recipe
+from lean_memory.settings import Settings
+from lean_memory.store.codes import CodeTable
+from lean_memory.store.namespace_store import NamespaceStore
+
+
+class OpenNamespace:
+    """One namespace of an open memory: its store, its index in memory, its ingest; opened when first used."""
+
+    def __init__(self, name: str, settings: Settings, embedder: Embedder, clock: Clock) -> None:
+        self._name, self._settings, self._embedder, self._clock = name, settings, embedder, clock
+        self._opening = threading.RLock()
+        self._parts: tuple[NamespaceStore, CodeTable, Ingest] | None = None
+        self._resumed = False
+        self.is_closed = False
+
+    @property
+    def store(self) -> NamespaceStore:
+        """The open store. Raises `ClosedError` after `close()`."""
+        return self._opened()[0]
+
+    @property
+    def ingest(self) -> Ingest:
+        """The ingest of the open store."""
+        return self._opened()[2]
+
+    def open(self, *, create: bool, resume: bool) -> None:
+        """Open the file, and finish what an earlier process left unfinished unless `resume` is off; both only once."""
+        with self._opening:
+            if self.is_closed:
+                raise ClosedError(f"The namespace “{self._name}” was closed meanwhile; try again.")
+            if self._parts is None:
+                store = NamespaceStore.open(self._settings.root, self._name, settings=self._settings, clock=self._clock, create=create)
+                self._parts = store, pipeline.codes_for(store, self._embedder), Ingest(store=store, embedder=self._embedder)
+            if resume and not self._resumed:
+                self._resumed = True
+                if self.store.writable:
+                    self.ingest.resume()
+
+    def close(self) -> None:
+        """Close the file; whoever is at work in it is told."""
+        with self._opening:
+            self.is_closed = True
+            if self._parts is not None:
+                self._parts[0].close()
+
+    def add(self, additions: Sequence[Addition]) -> list[AddResult]:
+        """Store and learn."""
+        return self.ingest.add(additions)
+
+    def search(self, query: str, k: int, visibility: Visibility, recipe: Recipe) -> list[SearchHit]:
+        """Search the open store."""
+        store, codes, _ = self._opened()
+        return pipeline.search(store, codes, self._embedder, query, k=k, visibility=visibility, recipe=recipe)
+
+    def forget(self, fact_id: str | None, episode_id: str | None, entity: str | None) -> ForgetResult:
+        """Erase, and let nothing of it linger in this process."""
+        try:
+            return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
+        finally:
+            self.ingest.after_forgetting()
+
+    def _opened(self) -> tuple[NamespaceStore, CodeTable, Ingest]:
+        if self._parts is None:
+            raise ClosedError(f"The namespace “{self._name}” is not open.")
+        return self._parts
