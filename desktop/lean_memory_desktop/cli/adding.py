@@ -27,12 +27,17 @@ class Saying(TypedDict):
     tz: str | None
     source: str
     client: str | None
+    relearn: bool
 
 
 def add(options: Options) -> int:
     """Remember what was given, and say what became of it."""
     saying = Saying(
-        t_ref=read_moment(options.t_ref, "--t-ref", zone_of(options)), tz=options.tz, source=options.source, client=options.client
+        t_ref=read_moment(options.t_ref, "--t-ref", zone_of(options)),
+        tz=options.tz,
+        source=options.source,
+        client=options.client,
+        relearn=options.again,
     )
     if options.lines:
         return _add_lines(options, saying)
@@ -159,6 +164,6 @@ def _report(memory: Memory, namespace: str, result: AddResult) -> None:
     if result.redacted:
         say(f"A secret was taken out before anything was written: {', '.join(result.redacted)}.")
     if result.withheld:
-        say(f"{result.withheld} statement(s) were not learned, because you had them forgotten.")
+        say(f"{result.withheld} statement(s) were not learned, because you had them forgotten; --again learns them after all.")
     if result.queued:
         say("More may be learned from it when a model is there.")

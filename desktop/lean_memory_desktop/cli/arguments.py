@@ -74,6 +74,7 @@ def _add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--t-ref", metavar="WHEN", help=f"when it was said: {_MOMENT} (default: now)")
     parser.add_argument("--source", choices=("user", "assistant", "tool", "doc", "import"), help="who said it (default: user)")
     parser.add_argument("--client", metavar="NAME", help="the program that passes it on")
+    parser.add_argument("--again", action="store_true", help="learn it even if you had it forgotten")
 
 
 def _search(parser: argparse.ArgumentParser) -> None:

@@ -34,6 +34,7 @@ class Options(argparse.Namespace):
     tz: str | None = None
     source: str = "user"
     client: str | None = None
+    again: bool = False
     lines: bool = False
     k: int = 5
     as_of: str | None = None
