@@ -159,7 +159,7 @@ def _report(memory: Memory, namespace: str, result: AddResult) -> None:
             for fact_id in ids:
                 fact = fact_by_id(memory, namespace, fact_id)
                 say(f"{fact.fact_text}  [{fact.subject} / {fact.predicate} / {fact.object}]", indent=2)
-    if not (result.fact_ids or result.existing or result.superseded):
+    if result.episode_id is not None and not (result.fact_ids or result.existing or result.superseded or result.queued):
         say("Kept as said; nothing durable was found in it.")
     if result.redacted:
         say(f"A secret was taken out before anything was written: {', '.join(result.redacted)}.")
