@@ -18,7 +18,6 @@ from lean_memory.domain import Instant
 from lean_memory.errors import LeaseHeldError
 from lean_memory.store import search_index
 from lean_memory.store.connection import folder_alone, has_moved, immediate, roll_back
-from lean_memory.store.purge import purge
 
 LEASE_LASTS_MS = 5 * 60 * 1000
 """A maintenance run whose last heartbeat is older holds nothing any more."""
@@ -79,11 +78,6 @@ def is_cleared(con: apsw.Connection) -> bool:
 def revive(con: apsw.Connection) -> None:
     """Make a cleared file a namespace again, inside the caller's write transaction."""
     con.execute("DELETE FROM setting WHERE key = 'cleared'")
-
-
-def purge_cleared(con: apsw.Connection, path: Path) -> None:
-    """Take what was cleared out of the log too."""
-    purge(con, path)
 
 
 def _leave_wal(con: apsw.Connection) -> bool:

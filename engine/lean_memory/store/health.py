@@ -104,9 +104,7 @@ def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageErr
     facts, latest, episodes, unfinished, entities, unpurged = cast("tuple[int, int, int, int, int, int]", counts)
     problems = [str(refusal)] if refusal is not None else []
     if unpurged:
-        problems.append(
-            "Something was erased while another program was reading; its log may hold copies until the namespace is opened again."
-        )
+        problems.append("Something was erased, but the file or its log may hold copies of it until the namespace is opened again.")
     return NamespaceStatus(
         name=name,
         path=str(path),

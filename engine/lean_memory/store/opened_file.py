@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import apsw
 
-from lean_memory.errors import BusyError, NewerSchemaError, NotFoundError, StorageError
+from lean_memory.errors import DamagedFileError, NewerSchemaError, NotFoundError, StorageError
 from lean_memory.store.clear import is_cleared, remove_if_unused, revive
 from lean_memory.store.connection import folder_shared, has_moved, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import Migration, create_file, migrate
@@ -113,8 +112,16 @@ class FileOpener:
         migrate(con, self.path, self.migrations)
         make_private(self.path)
         if con.execute("SELECT 1 FROM setting WHERE key = 'unpurged'").fetchone() is not None:
-            with contextlib.suppress(apsw.BusyError, BusyError):
-                purge(con, self.path)
+            self._purge_again(con)
+
+    def _purge_again(self, con: apsw.Connection) -> None:
+        """What was looked for is not known any more, so the file is rewritten; where that fails, the mark stays."""
+        try:
+            purge(con, self.path, rewrite=True)
+        except DamagedFileError:
+            raise
+        except StorageError:
+            return
 
     def _newer(self, version: int) -> NewerSchemaError:
         return NewerSchemaError(

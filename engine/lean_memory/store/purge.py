@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import apsw
 
-from lean_memory.errors import BusyError
+from lean_memory.errors import BusyError, DamagedFileError, StorageError
+from lean_memory.store.connection import pragma_int
 
 _ATTEMPTS = 20
 _ATTEMPT_WAITS_MS = 500
 _CHUNK = 1 << 22
 _TRACES_LOOKED_FOR = 64
 """Beyond this many, rewriting the file is cheaper than looking."""
+_TELLING = 8
+"""Bytes; shorter traces also stand by chance among vectors and numbers."""
+_REWRITTEN_IN_MEMORY = 256 << 20
+"""Bytes; a larger file is rewritten by way of a file in its own folder."""
 
 
-def purge(con: apsw.Connection, path: Path, traces: Sequence[bytes] = ()) -> None:
-    """Empty the log into the file, and rewrite the file if one of `traces` is still in it.
+def purge(con: apsw.Connection, path: Path, traces: Sequence[bytes] = (), *, rewrite: bool = False) -> None:
+    """Empty the log into the file, and rewrite the file if one of `traces` is still in it, or in any case.
 
-    Moving cells between pages can leave copies in space that SQLite does not use or overwrite; only a rewrite removes those.
-    Raises `BusyError` when another program reads for so long that the log cannot be emptied; the next opening tries again.
+    Moving cells between pages can leave copies in space that SQLite does not use or overwrite; only a rewrite removes those. The file
+    stays marked as one to be purged where a trace is there even then. Raises `BusyError` when another program reads for so long that
+    the log cannot be emptied, and another `StorageError` when the disk does not let it happen; the next opening tries again.
     """
-    _empty_log(con, path)
-    if len(traces) > _TRACES_LOOKED_FOR or any_in_file(path, traces):
-        con.execute("PRAGMA temp_store = FILE")
-        con.execute("VACUUM")
-        con.execute("PRAGMA temp_store = MEMORY")
+    with _said_to_be_erased(path):
         _empty_log(con, path)
-    con.execute("DELETE FROM setting WHERE key = 'unpurged'")
+        if rewrite or len(traces) > _TRACES_LOOKED_FOR or any_in_file(path, traces):
+            _rewrite(con, path)
+            _empty_log(con, path)
+            if any_in_file(path, _telling(con, traces)):
+                return
+        con.execute("DELETE FROM setting WHERE key = 'unpurged'")
 
 
 def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
@@ -72,3 +81,46 @@ def _empty_log(con: apsw.Connection, path: Path) -> None:
 def _try_to_empty(con: apsw.Connection) -> bool:
     row = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return row is not None and row[0] == 0
+
+
+def _rewrite(con: apsw.Connection, path: Path) -> None:
+    """Write the file anew from what it holds. What is put down meanwhile stays in memory, or in the folder of the file."""
+    if pragma_int(con, "page_count") * pragma_int(con, "page_size") <= _REWRITTEN_IN_MEMORY:
+        con.execute("VACUUM")
+        return
+    folder = str(path.parent).replace("'", "''")
+    con.execute(f"PRAGMA temp_store_directory = '{folder}'")
+    con.execute("PRAGMA temp_store = FILE")
+    try:
+        con.execute("VACUUM")
+    finally:
+        con.execute("PRAGMA temp_store = MEMORY")
+
+
+def _telling(con: apsw.Connection, traces: Sequence[bytes]) -> list[bytes]:
+    """The traces that stand in no file by chance, nor by the names of its tables."""
+    scripts = cast("list[tuple[str]]", con.execute("SELECT lower(sql) FROM sqlite_schema WHERE sql IS NOT NULL").fetchall())
+    named = "\n".join(row[0] for row in scripts).encode()
+    return [trace for trace in traces if len(trace) >= _TELLING and trace not in named]
+
+
+@contextmanager
+def _said_to_be_erased(path: Path) -> Generator[None]:
+    """What fails here fails after the commit: say that it was erased, what may remain, and when that goes."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise BusyError(_but(path, "another program kept it locked for too long")) from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise DamagedFileError(_but(path, f"it is damaged ({error})")) from error
+    except apsw.FullError as error:
+        raise StorageError(_but(path, "the disk is full, and rewriting it takes as much room again: free some")) from error
+    except (apsw.Error, OSError) as error:
+        raise StorageError(_but(path, f"that failed ({error})")) from error
+
+
+def _but(path: Path, reason: str) -> str:
+    return (
+        f"It was erased, and no search finds it; but copies in unused parts of {path.name} and in its log could not be removed: {reason}. "
+        "They go when this namespace is opened again."
+    )

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from lean_memory.domain import Act, EndReason, Polarity, Span, Visibility
-from lean_memory.errors import BusyError, InvalidInputError, NotFoundError
+from lean_memory.errors import BusyError, InvalidInputError, NotFoundError, StorageError
+from lean_memory.settings import Settings
+from lean_memory.store import purge as purging
 from lean_memory.store.namespace_store import NamespaceStore
-from support.statements import MODEL, current, day, learn, likes, objects, open_store, record, say, within, works_at
+from support.statements import MODEL, SteadyClock, current, day, learn, likes, objects, open_store, record, say, within, works_at
 
 ALL = Visibility(now=day(2000), latest_only=False)
 
@@ -314,3 +317,106 @@ def test_exactly_what_is_there_can_be_forgotten(store: NamespaceStore) -> None:
             store.forget(**wrong)
     with pytest.raises(InvalidInputError):
         store.forget()
+
+
+def fail_once(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Let the next emptying of the log fail."""
+    works = purging._try_to_empty  # pyright: ignore[reportPrivateUsage]
+
+    def fails(con: apsw.Connection) -> bool:
+        monkeypatch.setattr(purging, "_try_to_empty", works)
+        raise error
+
+    monkeypatch.setattr(purging, "_try_to_empty", fails)
+
+
+@pytest.mark.parametrize(
+    ("error", "raised", "reason"),
+    [
+        (apsw.FullError("database or disk is full"), StorageError, "the disk is full"),
+        (apsw.BusyError("database is locked"), BusyError, "another program kept it locked"),
+        (apsw.IOError("disk I/O error"), StorageError, "disk I/O error"),
+    ],
+)
+def test_what_fails_after_it_was_erased_says_that_it_was(
+    root: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, raised: type[StorageError], reason: str
+) -> None:
+    store = open_store(root)
+    [fact] = say(store, works_at("Zyxwv"), at=day(1)).fact_ids
+    fail_once(monkeypatch, error)
+    with pytest.raises(raised, match=f"It was erased, and no search finds it; .*{reason}.*when this namespace is opened again"):
+        store.forget(fact_id=fact)
+    assert current(store) == []
+    assert "may hold copies" in store.status().problems[0]
+    store.close()
+    fail_once(monkeypatch, error)
+    store = open_store(root)
+    assert "may hold copies" in store.status().problems[0]
+    store.close()
+    store = open_store(root)
+    assert store.status().problems == ()
+    assert traces(root, "zyxwv") == {}
+    store.close()
+
+
+def test_what_fails_after_a_clear_says_that_it_was_erased(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(root)
+    say(store, works_at("Zyxwv"), at=day(1))
+    fail_once(monkeypatch, apsw.FullError("database or disk is full"))
+    with pytest.raises(StorageError, match="It was erased, and no search finds it"):
+        NamespaceStore.clear(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(2)))
+    assert current(store) == []
+    store.close()
+
+
+def test_a_purge_that_is_made_up_for_rewrites_the_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(root)
+    fill(store, 300)
+    [fact] = say(store, works_at("Zyxwvelting"), at=day(1)).fact_ids
+    fail_once(monkeypatch, apsw.FullError("database or disk is full"))
+    with pytest.raises(StorageError):
+        store.forget(fact_id=fact)
+    with store.write() as tx:
+        tx.connection.execute("PRAGMA secure_delete = OFF")
+        tx.connection.execute("CREATE TABLE left_over (text TEXT)")
+        tx.connection.execute("INSERT INTO left_over VALUES ('Zyxwvelting stays in a page that nobody uses')")
+        tx.connection.execute("DROP TABLE left_over")
+    store.close()
+    assert traces(root, "zyxwvelting") != {}
+    store = open_store(root)
+    assert traces(root, "zyxwvelting") == {}
+    assert store.status().problems == ()
+    assert store.check() == []
+    store.close()
+
+
+def test_a_file_in_which_a_trace_stays_is_not_taken_for_purged(root: Path) -> None:
+    store = open_store(root)
+    with store.write() as tx:
+        tx.connection.execute("CREATE TABLE stranger (text TEXT)")
+        tx.connection.execute("INSERT INTO stranger VALUES ('I work at Zyxwvelting.')")
+    [fact] = say(store, works_at("Zyxwvelting"), at=day(1)).fact_ids
+    store.forget(fact_id=fact)
+    assert "may hold copies" in store.status().problems[0]
+    store.close()
+
+
+@pytest.mark.parametrize("in_memory", [0, 1 << 30])
+def test_a_rewrite_puts_nothing_down_outside_the_data_root(root: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
+    monkeypatch.setattr(purging, "_REWRITTEN_IN_MEMORY", in_memory)
+    watched = root.parent / "temporary"
+    watched.mkdir()
+    monkeypatch.setenv("SQLITE_TMPDIR", str(watched))
+    store = open_store(root)
+    fill(store, 50)
+    watched.chmod(0o500)
+    before = watched.stat().st_mtime_ns
+    with store.write() as tx:
+        tx.connection.execute("INSERT INTO setting (key, value) VALUES ('unpurged', 1)")
+    store.close()
+    store = open_store(root)
+    assert store.status().problems == ()
+    assert store.check() == []
+    assert watched.stat().st_mtime_ns == before
+    store.close()
+    assert [f.name for f in root.iterdir()] == ["ana.memory.db"]
