@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lean_memory.domain import Act, Candidate, Cardinality, Polarity
+from lean_memory.domain import Act, Candidate, Polarity
 from lean_memory.extraction.clauses import Clause
 from lean_memory.extraction.objects import accepts, clean
 from lean_memory.extraction.pack import Pack
+from lean_memory.extraction.said import Said
 
 
-def corrected(made: Sequence[Candidate], earlier: list[Candidate], recent: Sequence[Candidate]) -> list[Candidate]:
+def corrected(made: Sequence[Candidate], earlier: Said, recent: Said) -> list[Candidate]:
     """Turns the candidates of a correcting clause into corrections.
 
     What it puts right in this very message was never so and leaves `earlier`; what earlier messages said is corrected in place.
@@ -22,19 +23,18 @@ def corrected(made: Sequence[Candidate], earlier: list[Candidate], recent: Seque
         if candidate.act is not Act.ASSERT or candidate.polarity is Polarity.NEGATIVE or candidate.rule == "tie":
             found.append(candidate)
             continue
-        wrong = _last_in_slot(candidate, earlier)
+        wrong = earlier.last_other(candidate)
         if wrong is not None:
-            earlier.remove(wrong)
-            found.append(replace(candidate, valid_at=candidate.valid_at or wrong.valid_at))
+            found.append(replace(candidate, valid_at=candidate.valid_at or earlier.take_out(wrong).valid_at))
             continue
-        before = _last_in_slot(candidate, recent)
-        found.append(replace(candidate, act=Act.CORRECT, corrects=candidate.corrects or (before.object if before else None)))
+        before = recent.last_other(candidate)
+        found.append(
+            replace(candidate, act=Act.CORRECT, corrects=candidate.corrects or (recent[before].object if before is not None else None))
+        )
     return found
 
 
-def bare_value(
-    clause: Clause, pack: Pack, earlier: list[Candidate], recent: Sequence[Candidate], *, other: str | None = None
-) -> Candidate | None:
+def bare_value(clause: Clause, pack: Pack, earlier: Said, recent: Said, *, other: str | None = None) -> Candidate | None:
     """The correction in a clause that is only a value: "Correction: 8082", "I meant Lisbon", "It's Gerta, not Greta" (`other`)."""
     text = clause.full
     meant = pack.cues.get("meant")
@@ -43,14 +43,13 @@ def bare_value(
     value = clean(text, pack)
     if not accepts("short", value, pack):
         return None
-    here = _said(other, earlier) if other else _alike(value, earlier)
+    here = _wrong(value, other, earlier)
     if here is not None:
-        earlier.remove(here)
-        return _with_value(here, value, clause)
-    before = _said(other, recent) if other else _alike(value, recent)
+        return _with_value(earlier.take_out(here), value, clause)
+    before = _wrong(value, other, recent)
     if before is None:
         return None
-    return replace(_with_value(before, value, clause), act=Act.CORRECT, corrects=before.object)
+    return replace(_with_value(recent[before], value, clause), act=Act.CORRECT, corrects=recent[before].object)
 
 
 def split_other(text: str, pack: Pack) -> tuple[str, str | None]:
@@ -68,21 +67,6 @@ def _with_value(candidate: Candidate, value: str, clause: Clause) -> Candidate:
     return replace(candidate, object=value, fact_text=told, span=clause.span, act=Act.ASSERT, rule="correction")
 
 
-def _last_in_slot(candidate: Candidate, pool: Sequence[Candidate]) -> Candidate | None:
-    for other in reversed(pool):
-        if (other.subject, other.predicate) == (candidate.subject, candidate.predicate) and other.object != candidate.object:
-            return other
-    return None
-
-
-def _said(other: str, pool: Sequence[Candidate]) -> Candidate | None:
-    """The newest candidate with this very value."""
-    return next((c for c in reversed(pool) if c.object.casefold() == other.casefold() and c.predicate != "states"), None)
-
-
-def _alike(value: str, pool: Sequence[Candidate]) -> Candidate | None:
-    """The newest candidate whose value is of the same sort: a number for a number, a name for a name."""
-    digits = value[:1].isdigit()
-    usable = [c for c in reversed(pool) if c.object and c.predicate != "states" and c.rule != "tie" and c.object[:1].isdigit() == digits]
-    functional = [c for c in usable if c.cardinality is Cardinality.FUNCTIONAL]
-    return next(iter([*usable[:1], *functional]), None)
+def _wrong(value: str, other: str | None, said: Said) -> int | None:
+    """The number of what a bare value puts right: what had the value that was named, or the newest of the same sort."""
+    return said.last_with(other) if other else said.last_like(value)

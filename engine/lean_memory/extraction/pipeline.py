@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from lean_memory.domain import USER, Act, Candidate, Instant, Modality, Source, Trust
+from lean_memory.domain import USER, Act, Candidate, Instant, Modality, Source, trust_of
 from lean_memory.extraction import pack as packs
 from lean_memory.extraction.clauses import clauses, opened
 from lean_memory.extraction.corrections import bare_value, corrected, split_other
@@ -18,19 +18,13 @@ from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.plain import is_heading, plain
 from lean_memory.extraction.prose import prose
 from lean_memory.extraction.rules import Place, apply_rules
+from lean_memory.extraction.said import Said
 from lean_memory.extraction.scene import Scene
 from lean_memory.extraction.sentences import Sentence, passages, sentences
 from lean_memory.extraction.statements import leading_subject, statement
 
 __all__ = ["Extraction", "Recent", "extract", "passages"]
 
-_TRUST = {
-    Source.USER: Trust.USER,
-    Source.TOOL: Trust.TOOL,
-    Source.ASSISTANT: Trust.INFERRED,
-    Source.DOC: Trust.IMPORTED,
-    Source.IMPORT: Trust.IMPORTED,
-}
 _DEFAULT_LANGUAGE = "en"
 _MOST_CLAUSES = 20_000
 _LONGEST_INTERJECTION = 40
@@ -59,7 +53,7 @@ def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recen
     `t_ref` is when it was said and `tz` the IANA name of the zone its dates are read in. Spans are offsets into `text`.
     """
     before = recent or Recent()
-    run = _Run(anchor=Anchor(t_ref=t_ref, tz=tz), recent=before)
+    run = _Run(anchor=Anchor(t_ref=t_ref, tz=tz), recent=Said.of(before.candidates))
     run.scene.recall(before.candidates)
     for sentence in sentences(prose(text)):
         run.take(sentence)
@@ -71,9 +65,10 @@ class _Run:
     """One walk over a text."""
 
     anchor: Anchor
-    recent: Recent
+    recent: Said
+    """What the last messages gave."""
     scene: Scene = field(default_factory=Scene)
-    found: list[Candidate] = field(default_factory=list[Candidate])
+    found: Said = field(default_factory=Said)
     flags: dict[str, None] = field(default_factory=dict[str, None])
     code: str = _DEFAULT_LANGUAGE
     own_roles: set[str] = field(default_factory=set[str])
@@ -84,6 +79,8 @@ class _Run:
     """The lines tell who the speaker is."""
     corrects: bool = False
     """An interjection such as "Oops!" has announced a correction."""
+    is_reworded: bool = False
+    """The sentence is not read as it stands, so that its clauses have no places of their own."""
     read: set[tuple[str, str, str | None]] = field(default_factory=set[tuple[str, str, str | None]])
     left: int = _MOST_CLAUSES
     """How many clauses may still be read, so that a text of any length costs a bounded time; the rest is indexed only."""
@@ -102,10 +99,8 @@ class _Run:
         if self._announces(sentence, pack):
             return
         told = self._plain(sentence, pack)
-        before = len(self.found)
+        self.is_reworded = told is not sentence
         self._take(told, pack)
-        if told is not sentence:
-            self.found[before:] = [replace(candidate, span=sentence.span) for candidate in self.found[before:]]
 
     def _announces(self, sentence: Sentence, pack: Pack) -> bool:
         """Whether the sentence only introduces others: a heading, or "Oops!" before what is put right."""
@@ -150,7 +145,7 @@ class _Run:
             whole = replace(clause, is_alone=True)
             kept = statement(Place(sentence=sentence, clause=whole, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref), reported=True)
             if kept:
-                self.found.append(replace(kept, object=sentence.text[:160], fact_text=sentence.text))
+                self._keep([replace(kept, object=sentence.text[:160], fact_text=sentence.text)], sentence)
 
     def _statement(self, sentence: Sentence, pack: Pack) -> None:
         text, other = split_other(unquoted(sentence.text) if _has_long_quote(sentence.text) else sentence.text, pack)
@@ -168,7 +163,11 @@ class _Run:
             if clause.corrects or (not clause.is_alone and pack.has_cue("contrast", clause.raw)) or (other and not made):
                 made = self._correct(made, place, other)
             made.extend(mentioned(place, made))
-            self.found.extend(made or self._kept(place))
+            self._keep(made or self._kept(place), sentence)
+
+    def _keep(self, made: Sequence[Candidate], sentence: Sentence) -> None:
+        for candidate in made:
+            self.found.add(replace(candidate, span=sentence.span) if self.is_reworded else candidate)
 
     def _kept(self, place: Place) -> list[Candidate]:
         """The clause as it is, where no rule knows it; its subject goes on into the next clause all the same."""
@@ -182,13 +181,12 @@ class _Run:
     def _was_said(self, other: str, made: Sequence[Candidate], contrasted: bool) -> bool:
         """Whether "X, not Y" takes back a Y: it opens with "actually", or Y is what was said before."""
         slots = {(candidate.subject, candidate.predicate) for candidate in made}
-        before = [*self.recent.candidates, *self.found]
-        return contrasted or any((c.subject, c.predicate) in slots and c.object.casefold() == other.casefold() for c in before)
+        return contrasted or self.recent.has(slots, other) or self.found.has(slots, other)
 
     def _correct(self, made: Sequence[Candidate], place: Place, other: str | None) -> list[Candidate]:
         if made:
-            return corrected(made, self.found, self.recent.candidates)
-        value = bare_value(place.clause, place.pack, self.found, self.recent.candidates, other=other)
+            return corrected(made, self.found, self.recent)
+        value = bare_value(place.clause, place.pack, self.found, self.recent, other=other)
         return [value] if value else []
 
 
@@ -197,9 +195,9 @@ def _has_long_quote(text: str) -> bool:
     return sum(1 for before, after in zip(text, blanked, strict=True) if before != after) > 40
 
 
-def _trusted(found: Sequence[Candidate], source: Source, own_roles: Collection[str]) -> list[Candidate]:
+def _trusted(found: Iterable[Candidate], source: Source, own_roles: Collection[str]) -> list[Candidate]:
     """Trust by source; an assistant says nothing about itself, and little about the world can be built on it."""
-    trust = _TRUST.get(source, Trust.INFERRED)
+    trust = trust_of(source)
     if source is not Source.ASSISTANT:
         return [replace(candidate, trust=trust) for candidate in found]
     return [

@@ -42,6 +42,7 @@ _PARTICLES = frozenset(
         "zur",
     ]
 )
+_MOST_MENTIONS = 50
 _WORD = re.compile(r"\w+")
 _BRACKETED = re.compile(r"\s*\(([^()]{1,40})\)")
 _THINGS = frozenset({"thing", "organization", "place", "animal"})
@@ -78,18 +79,25 @@ class Scene:
 
     speaker: str | None = None
     last: Subject | None = None
-    mentions: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """Names with their kinds, newest last."""
+    mentions: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
+    """Names with their kinds, newest last: as many as a pronoun may look back on."""
+    known: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    """Everybody named so far, by the name in small letters."""
     group: str = ""
     """The people named together last, "Rosa and Emilio", for a "they"."""
-    roles: dict[str, str] = field(default_factory=dict[str, str])
+    roles: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     """The words that say what somebody is to somebody: Ana -> "sister"."""
 
     def note(self, name: str, kind: str, role: str = "") -> None:
-        if name not in (USER, self.speaker):
-            self.mentions.append((name, kind))
-            if role:
-                self.roles[name] = role.casefold()
+        if name in (USER, self.speaker):
+            return
+        mention = self.known[name.casefold()] = (name, kind)
+        self.mentions.pop(mention, None)
+        self.mentions[mention] = None
+        if len(self.mentions) > _MOST_MENTIONS:
+            del self.mentions[next(iter(self.mentions))]
+        if role:
+            self.roles[name] = frozenset(_WORD.findall(role.casefold()))
 
     def recall(self, candidates: Sequence[Candidate]) -> None:
         """Takes up the names of earlier candidates."""
@@ -166,7 +174,7 @@ def _spoken(words: str, pack: Pack, scene: Scene) -> Subject | None:
 
 def _named(said: str, pack: Pack, scene: Scene) -> Subject | None:
     """Somebody by name; one who is known already may be spelled small."""
-    known = next((mention for mention in reversed(scene.mentions) if mention[0].casefold() == said.casefold()), None)
+    known = scene.known.get(said.casefold())
     if known:
         return Subject(name=known[0], kind=known[1], said=said)
     return Subject(name=said, kind="person", said=said) if is_name(said, pack) else None
@@ -182,7 +190,8 @@ def _pronoun(said: str, key: str, pack: Pack, scene: Scene) -> Subject | None:
     if key in pack.word_sets.get("it", frozenset()):
         named = scene.latest(_THINGS)
     elif key in pack.word_sets.get("they", frozenset()):
-        named = scene.mentions[-1] if len({name for name, _ in scene.mentions}) == 1 else (scene.group, "person") if scene.group else None
+        is_one = len({name for name, _ in scene.mentions}) == 1
+        named = scene.latest(frozenset()) if is_one else (scene.group, "person") if scene.group else None
     else:
         named = _fitting(key, pack, scene)
     return Subject(name=named[0], kind=named[1], said=said, stands_alone=False) if named else None
@@ -192,10 +201,11 @@ def _fitting(key: str, pack: Pack, scene: Scene) -> tuple[str, str] | None:
     """The latest of those named whose role goes with the pronoun; nobody whose role speaks against it."""
     pair = (pack.word_sets.get("female", frozenset[str]()), pack.word_sets.get("male", frozenset[str]()))
     wanted, other = pair if key in pack.word_sets.get("she", frozenset()) else pair[::-1]
-    said = {name: frozenset(_WORD.findall(scene.roles.get(name, ""))) for name, _ in scene.mentions}
-    fitting = [mention for mention in scene.mentions if mention[1] in _LIVING and said[mention[0]] & wanted]
-    neutral = [mention for mention in scene.mentions if mention[1] in _LIVING and not said[mention[0]] & other]
-    return next(reversed(fitting or neutral), None)
+    living = [mention for mention in reversed(scene.mentions) if mention[1] in _LIVING]
+    roles = [scene.roles.get(name, frozenset[str]()) for name, _ in living]
+    fitting = (mention for mention, role in zip(living, roles, strict=True) if role & wanted)
+    neutral = (mention for mention, role in zip(living, roles, strict=True) if not role & other)
+    return next(fitting, None) or next(neutral, None)
 
 
 def _with_aside(head: str, aside: str, said: str, pack: Pack, scene: Scene) -> Subject | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lean_memory.domain import Span
@@ -176,6 +177,8 @@ _LABELS = frozenset(
     ]
 )
 _PAIRS = {"“": "”", "«": "»", "「": "」", "『": "』", "‘": "’", "„": "“"}
+_QUOTE = re.compile(f'["{"".join(_PAIRS)}]')
+_LONGEST_QUOTE = 300
 _PIECE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
 
 
@@ -310,30 +313,45 @@ def _is_abbreviation(line: str, start: int, found: re.Match[str]) -> bool:
     return not (before[-1:].isupper() and len(before.strip()) > 1 and before[-2:-1] != " " and before[-2:-1] != "." and after[:1].isupper())
 
 
-def _quoted(line: str) -> tuple[tuple[int, int], ...]:
-    """Spans of quoted text; a straight quote pairs with the next one, and only within 300 characters."""
+def _quoted(line: str) -> tuple[list[int], list[int]]:
+    """Where quoted stretches begin and end, in order and apart; a straight quote pairs with the next one, and only within 300 characters."""
     spans: list[tuple[int, int]] = []
     straight: int | None = None
     position = 0
-    while position < len(line):
-        character = line[position]
-        if character == '"':
+    while found := _QUOTE.search(line, position):
+        position = found.start()
+        if found[0] == '"':
             if straight is None:
                 straight = position
             else:
                 spans.append((straight, position))
                 straight = None
-        elif character in _PAIRS and not (character == "‘" and position and line[position - 1].isalnum()):
-            close = line.find(_PAIRS[character], position + 1, position + 300)
+        elif not (found[0] == "‘" and position and line[position - 1].isalnum()):
+            close = line.find(_PAIRS[found[0]], position + 1, position + _LONGEST_QUOTE)
             if close > 0:
                 spans.append((position, close))
                 position = close
         position += 1
-    return tuple(span for span in spans if span[1] - span[0] <= 300)
+    return _apart(sorted(span for span in spans if span[1] - span[0] <= _LONGEST_QUOTE))
 
 
-def _is_inside(spans: tuple[tuple[int, int], ...], position: int) -> bool:
-    return any(start < position < end for start, end in spans)
+def _apart(spans: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Overlapping spans made one."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for start, end in spans:
+        if ends and start < ends[-1]:
+            ends[-1] = max(ends[-1], end)
+        else:
+            starts.append(start)
+            ends.append(end)
+    return starts, ends
+
+
+def _is_inside(quotes: tuple[list[int], list[int]], position: int) -> bool:
+    starts, ends = quotes
+    number = bisect_left(starts, position) - 1
+    return number >= 0 and position < ends[number]
 
 
 def _is_name(text: str) -> bool:
