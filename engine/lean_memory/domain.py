@@ -338,6 +338,18 @@ class ForgetResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClearResult:
+    """What a `clear` did; true where there was a namespace to clear."""
+
+    existed: bool
+    copies: tuple[str, ...] = ()
+    """Files beside the namespace's that may still hold what was in it: backups, and logs set aside."""
+
+    def __bool__(self) -> bool:
+        return self.existed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Visibility:
     """Which rows a search may see; applied inside both arms before any cut."""
 

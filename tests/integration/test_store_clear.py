@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lean_memory.domain import Instant
+from lean_memory.domain import ClearResult, Instant
 from lean_memory.errors import BusyError, LeaseHeldError, NotFoundError
 from lean_memory.settings import Settings
 from lean_memory.store.codes import CodeTable
@@ -19,7 +19,7 @@ from support.statements import MODEL, SteadyClock, current, day, likes, objects,
 NOW = day(1000)
 
 
-def clear(root: Path, name: str = "ana", now: Instant = NOW) -> bool:
+def clear(root: Path, name: str = "ana", now: Instant = NOW) -> ClearResult:
     return NamespaceStore.clear(root, name, settings=Settings(root=root), clock=SteadyClock(now))
 
 
@@ -39,6 +39,15 @@ def test_a_cleared_namespace_is_gone_with_its_file(root: Path) -> None:
     assert not clear(root)
     with pytest.raises(NotFoundError):
         open_store(root, create=False)
+
+
+def test_what_may_hold_copies_of_a_cleared_namespace_is_named(root: Path) -> None:
+    open_store(root).close()
+    copies = [root / "ana.memory.db.backup-v1-20260101T000000-ab", root / "ana.memory.db-wal.orphan-cdef"]
+    for copy in (*copies, root / "anabel.memory.db.backup-v1-20260101T000000-ab"):
+        copy.write_bytes(b"")
+    assert clear(root) == ClearResult(existed=True, copies=tuple(str(copy) for copy in copies))
+    assert clear(root) == ClearResult(existed=False, copies=tuple(str(copy) for copy in copies))
 
 
 def test_a_live_lease_keeps_a_namespace_from_being_cleared(root: Path) -> None:

@@ -11,6 +11,8 @@ from lean_memory_desktop.cli.opening import find_fact, is_passage, open_memory
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lean_memory import ForgetResult, Memory
 
 
@@ -50,11 +52,12 @@ def clear(options: Options) -> int:
         everything = memory.facts(namespace, include_history=True, include_cold=True)
         if not _agreed(options, f"The whole namespace {namespace!r} ({len(everything)} facts) will be erased for good.", []):
             return Exit.FAILED
-        memory.clear(namespace)
+        copies = memory.clear(namespace).copies
     if options.json:
-        write_json({"namespace": namespace, "cleared": True})
+        write_json({"namespace": namespace, "cleared": True, "copies": list(copies)})
     else:
         say(f"The namespace {namespace!r} is gone.")
+        _name_copies(copies)
     return Exit.FINE
 
 
@@ -110,8 +113,12 @@ def _report(results: list[ForgetResult]) -> None:
         f"Erased: {sum(result.facts for result in results)} facts, {sum(result.passages for result in results)} passages of "
         f"{sum(result.episodes for result in results)} messages. They will not be learned again from the same sentence."
     )
-    backups = sorted({name for result in results for name in result.backups_holding_copies})
-    if backups:
-        say("These backups still hold a copy; delete them if it must go there too:")
-        for name in backups:
+    _name_copies(name for result in results for name in result.backups_holding_copies)
+
+
+def _name_copies(names: Iterable[str]) -> None:
+    copies = sorted(set(names))
+    if copies:
+        say("These files may still hold a copy; delete them if it must go there too:")
+        for name in copies:
             say(name, indent=2)

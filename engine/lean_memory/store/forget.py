@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import cast
 
 import apsw
@@ -180,8 +179,3 @@ class Eraser:
     def _is_unsaid(self, word: str) -> bool:
         found = self.con.execute("SELECT 1 FROM index_vocabulary WHERE term = ?", (" ".join(lexical_text.tokens(self.con, word)),))
         return found.fetchone() is None
-
-
-def backups_of(path: Path) -> tuple[str, ...]:
-    """Copies of a namespace's file beside it, which may hold what was erased from it."""
-    return tuple(str(p) for p in sorted(path.parent.glob(f"{path.name}.backup-*")))

@@ -13,6 +13,7 @@ import apsw
 
 from lean_memory.clock import Clock
 from lean_memory.domain import (
+    ClearResult,
     Episode,
     EpisodeId,
     Fact,
@@ -33,11 +34,11 @@ from lean_memory.store.connection import errors_translated, folder_shared, has_m
 from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
-from lean_memory.store.forget import Eraser, backups_of
+from lean_memory.store.forget import Eraser
 from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
-from lean_memory.store.namespaces import FileKind, check_identity, kind_of, path_of, refuse_foreign
+from lean_memory.store.namespaces import FileKind, check_identity, copies_of, kind_of, path_of, refuse_foreign
 from lean_memory.store.opened_file import FileOpener, OpenedFile
 from lean_memory.store.purge import purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
@@ -209,7 +210,7 @@ class NamespaceStore:
                 scope = find_scope(tx.connection, fact_id=fact_id, episode_id=episode_id, entity=entity)
                 erased = Eraser(con=tx.connection, scope=scope, now=tx.recorded_at).run()
             purge(self._current().write_connection(), self.path, erased.traces)
-        return replace(erased.result, backups_holding_copies=backups_of(self.path))
+        return replace(erased.result, backups_holding_copies=copies_of(self.path))
 
     def would_forget(
         self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
@@ -227,8 +228,8 @@ class NamespaceStore:
             return [is_tombstoned(con, sentence) for sentence in sentences] if has_tombstones(con) else []
 
     @classmethod
-    def clear(cls, root: Path, name: str, *, settings: Settings, clock: Clock) -> bool:
-        """Remove a namespace with everything in it; gives whether there was one.
+    def clear(cls, root: Path, name: str, *, settings: Settings, clock: Clock) -> ClearResult:
+        """Remove a namespace with everything in it; gives whether there was one, and the files that may hold copies of it.
 
         Raises `LeaseHeldError` while a maintenance run is alive. Processes that have the file open go on with an empty namespace.
         """
@@ -236,8 +237,8 @@ class NamespaceStore:
         with errors_translated(path):
             refuse_foreign(path)
             if kind_of(path) is FileKind.MISSING:
-                return False
-            return _clear(path, name, settings, clock())
+                return ClearResult(existed=False, copies=copies_of(path))
+            return ClearResult(existed=_clear(path, name, settings, clock()), copies=copies_of(path))
 
     def _current(self) -> OpenedFile:
         opened = self._opened

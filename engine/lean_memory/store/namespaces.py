@@ -158,6 +158,13 @@ def size_on_disk(path: Path) -> int:
     return total
 
 
+def copies_of(path: Path) -> tuple[str, ...]:
+    """Files beside a namespace's that may hold what was in it: backups of older versions, and logs that were set aside."""
+    return tuple(
+        str(found) for pattern in ("{}.backup-*", "{}-wal.orphan-*") for found in sorted(path.parent.glob(pattern.format(path.name)))
+    )
+
+
 def listing(root: Path) -> Listing:
     """Every namespace in the data root by its exact name, and every other database that lies there."""
     found: list[NamespaceFile] = []

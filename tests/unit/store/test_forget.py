@@ -295,7 +295,9 @@ def test_backups_that_may_hold_it_are_named(root: Path, store: NamespaceStore) -
     [fact] = say(store, works_at("Zyxwv"), at=day(1)).fact_ids
     backup = root / "ana.memory.db.backup-v1-20260101T000000-ab"
     backup.write_bytes(b"")
-    assert store.forget(fact_id=fact).backups_holding_copies == (str(backup),)
+    log = root / "ana.memory.db-wal.orphan-cdef"
+    log.write_bytes(b"")
+    assert store.forget(fact_id=fact).backups_holding_copies == (str(backup), str(log))
 
 
 def test_a_reader_that_goes_on_reading_is_waited_for_and_then_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
