@@ -51,7 +51,7 @@ def test_a_full_disk_is_an_error_and_the_store_is_as_it_was(small_disk: Path) ->
 
 def test_a_namespace_that_the_disk_has_no_room_for_is_not_half_made(small_disk: Path) -> None:
     if not limited(small_disk):
-        return
+        pytest.skip("this user may not make a file system of its own, and only a small one runs full while a file is made")
     (small_disk / "ballast").write_bytes(b"x" * (ROOM - 100_000))
     with pytest.raises(StorageFullError):
         open_store(small_disk)
