@@ -15,7 +15,7 @@ from urllib.parse import quote
 import apsw
 import sqlite_vec  # pyright: ignore[reportMissingTypeStubs]  # the package has no types; one function of it is used
 
-from lean_memory.errors import BusyError, DamagedFileError, ExtensionLoadingError, LeanMemoryError, StorageError, StorageFullError
+from lean_memory.errors import BusyError, DamagedFileError, ExtensionLoadingError, StorageError, StorageFullError
 
 if sys.platform != "win32":
     import fcntl
@@ -164,8 +164,6 @@ def errors_translated(path: Path) -> Generator[None]:
             raise
         raise known from error
     except OSError as error:
-        if isinstance(error, LeanMemoryError):
-            raise
         raise _os_translation(error, path) from error
 
 
@@ -182,7 +180,7 @@ def _translation(error: apsw.Error, path: Path) -> StorageError | None:
             known = _full(path)
         case apsw.CorruptError() | apsw.NotADBError() | apsw.FormatError():
             known = _damaged(path, error)
-        case apsw.SQLError() if _speaks_of_damage(str(error)):
+        case apsw.SQLError() if "malformed" in str(error):
             known = _damaged(path, error)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             known = StorageError(
@@ -214,10 +212,6 @@ def _damaged(path: Path, error: apsw.Error) -> DamagedFileError:
     return DamagedFileError(
         f"{path} is damaged ({error}). It was not changed. Keep a copy of it, run `lean-memory doctor`, or restore a backup."
     )
-
-
-def _speaks_of_damage(message: str) -> bool:
-    return "malformed" in message or "no such table" in message or "no such column" in message
 
 
 def _is_full(path: Path) -> bool:

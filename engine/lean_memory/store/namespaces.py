@@ -123,12 +123,7 @@ def refuse_foreign(path: Path) -> None:
 
 def check_identity(con: apsw.Connection, path: Path, name: str) -> None:
     """Raise if the open file at `path` holds another namespace than `name`: somebody moved or copied it there."""
-    try:
-        held, _ = stored_identity(con)
-    except KeyError as error:
-        raise DamagedFileError(
-            f"{path} does not say which namespace it holds. It was not changed. Keep a copy of it and restore a backup."
-        ) from error
+    held, _ = stored_identity(con, path)
     if held != name:
         raise ForeignFileError(f"{path} holds the namespace “{held}”, not “{name}”; it was moved or copied here and not touched.")
 
@@ -204,13 +199,21 @@ def _identity(path: Path) -> tuple[str, bool]:
     # Opened for writing, though nothing is written: a read-only connection would leave its -wal and -shm behind.
     with folder_shared(path.parent), contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as con:
         con.set_busy_timeout(2_000)
-        return stored_identity(con)
+        return stored_identity(con, path)
 
 
-def stored_identity(con: apsw.Connection) -> tuple[str, bool]:
-    """The exact name stored in a file, and whether the file has been cleared."""
+def stored_identity(con: apsw.Connection, path: Path) -> tuple[str, bool]:
+    """The exact name stored in the open file at `path`, and whether the file has been cleared. Raises `DamagedFileError`."""
+    if con.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'setting'").fetchone() is None:
+        raise _nameless(path)
     rows = cast(
         "list[tuple[str, str | int]]", con.execute("SELECT key, value FROM setting WHERE key IN ('namespace', 'cleared')").fetchall()
     )
     settings = dict(rows)
+    if "namespace" not in settings:
+        raise _nameless(path)
     return str(settings["namespace"]), "cleared" in settings
+
+
+def _nameless(path: Path) -> DamagedFileError:
+    return DamagedFileError(f"{path} does not say which namespace it holds. It was not changed. Keep a copy of it and restore a backup.")

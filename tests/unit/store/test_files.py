@@ -15,7 +15,7 @@ from lean_memory.settings import Settings
 from lean_memory.store.connection import APPLICATION_ID
 from lean_memory.store.migrate import Migration, builtin_migrations
 from lean_memory.store.namespace_store import NamespaceStore
-from lean_memory.store.namespaces import path_of
+from lean_memory.store.namespaces import listing, path_of
 from support.statements import SteadyClock, current, day, objects, open_store, record, say, works_at
 
 
@@ -233,3 +233,27 @@ def test_a_file_that_could_not_be_opened_anew_is_tried_again(root: Path) -> None
     store.close()
     with pytest.raises(ClosedError):
         current(store)
+
+
+@pytest.mark.parametrize("lost", ["DROP TABLE setting", "DELETE FROM setting WHERE key = 'namespace'"])
+def test_a_file_that_does_not_say_whose_it_is_is_damaged_and_listed_as_such(root: Path, lost: str) -> None:
+    open_store(root).close()
+    con = apsw.Connection(str(path_of(root, "ana")))
+    con.execute(lost)
+    con.close()
+    for use in (
+        lambda: open_store(root),
+        lambda: NamespaceStore.clear(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1))),
+    ):
+        with pytest.raises(DamagedFileError, match="does not say which namespace it holds"):
+            use()
+    [other] = listing(root).others
+    assert "does not say which namespace" in other.reason
+
+
+def test_a_mistake_in_our_sql_is_not_taken_for_damage(root: Path) -> None:
+    store = open_store(root)
+    for mistake in ("SELECT * FROM nowhere", "SELECT nowhere FROM fact"):
+        with pytest.raises(apsw.SQLError, match="no such"), store.write() as tx:
+            tx.connection.execute(mistake)
+    store.close()
