@@ -70,9 +70,11 @@ def read_query(scope: Scope, text: str, budget: int) -> LexicalQuery:
     The rest is looked up beside those: a row with nothing but common words is not worth finding by them. One word is always
     looked up, however many postings it has. Stop words count only where there is no other word.
     """
-    rows, mean = scope.view.statistics
     con = scope.tx.connection
     words = _content(lexical_text.question_words(con, text), frozenset(lexical_text.tokens(con, stop_words())))
+    if scope.is_past:
+        return _query_of_past(scope, words)
+    rows, mean = scope.view.statistics
     found = [(word, search_index.rare_postings(con, word)) for word in words]
     terms = [_term(word, postings, postings.rows.shape[0], rows) for word, postings in found if postings is not None]
     read = [term.word for term in terms if term.postings.rows.shape[0]]
@@ -87,6 +89,19 @@ def read_query(scope: Scope, text: str, budget: int) -> LexicalQuery:
         if not common:
             budget -= frequency
             read.append(word)
+    return LexicalQuery(terms=tuple(terms), mean_tokens=mean)
+
+
+def _query_of_past(scope: Scope, words: Sequence[QuestionWord]) -> LexicalQuery:
+    """The words as the visible rows alone know them, each looked up whole and counted exactly in the candidates' texts."""
+    lengths = scope.view.tokens[: scope.mask.shape[0]][scope.mask]
+    rows, mean = lengths.shape[0], max(1.0, float(lengths.mean())) if lengths.shape[0] else 1.0
+    terms: list[Term] = []
+    for word in words:
+        every = search_index.postings(scope.tx.connection, word)
+        seen = scope.mask[every.rows]
+        known = Postings(rows=every.rows[seen], counts=every.counts[seen])
+        terms.append(_term(word, known, known.rows.shape[0], rows, common=True))
     return LexicalQuery(terms=tuple(terms), mean_tokens=mean)
 
 

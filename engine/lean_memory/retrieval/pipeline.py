@@ -53,7 +53,7 @@ def search(
     vector = None if embedder is None or codes.model is None else embedder.embed_query(query)
     with store.read() as tx:
         view = codes.refresh(tx.connection)
-        scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility))
+        scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility), is_past=visibility.known_at is not None)
         meant = None if vector is None or codes.model is None else DenseQuery(model=codes.model, vector=vector)
         aim = _aim(scope, query, recipe)
         ranked = _ranked(scope, aim, meant, k=k, now=visibility.now, recipe=recipe)

@@ -15,7 +15,8 @@ from lean_memory.retrieval.scoring import Scored
 from lean_memory.store.search_rows import SearchRows
 
 _DAY_MS = 86_400_000
-_LOOKED_AT = 4
+_LOOKED_AT = 120
+"""Rows looked at even where few hits are asked for, so that asking for more changes nothing in those before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +68,12 @@ def rank(candidates: Candidates, scored: Scored, arms: Arms, *, k: int, now: Ins
 
 
 def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
-    """The rows that may be among the `k` best: those of passages with a row among the first few times `k`."""
+    """The rows that may be among the `k` best: those of passages with a row among the first."""
     recency = 0.5 ** (np.maximum(0, now - rows.valid_at) / (_DAY_MS * recipe.half_life_days))
     importance = np.clip(rows.salience / 10.0, 0.0, 1.0)
     final = recipe.relevance * (scored.in_context + scored.slot) + recipe.recency * recency + recipe.importance * importance
     rrf = np.array([arms.reciprocal(row_id, recipe.rank_constant) for row_id in rows.row_id.tolist()])
-    first = np.argsort(-rrf if recipe.fusion is Fusion.RANKS else -final, kind="stable")[: _LOOKED_AT * k + _LOOKED_AT]
+    first = np.argsort(-rrf if recipe.fusion is Fusion.RANKS else -final, kind="stable")[: max(_LOOKED_AT, 4 * k)]
     places = np.flatnonzero(np.isin(rows.passage, rows.passage[first]))
     if recipe.fusion is Fusion.RANKS:
         places = first[rrf[first] > 0.0][: recipe.depth]

@@ -16,6 +16,8 @@ class Scope:
     tx: ReadTransaction
     view: IndexView
     mask: Mask
+    is_past: bool = False
+    """Whether it is what was known at a past moment; then nothing learned later may count, not even in how common a word is."""
 
     def visible(self, row_ids: Iterable[int]) -> list[int]:
         """Those of the rows that the search may see, in order."""

@@ -183,6 +183,13 @@ def test_of_equal_rows_the_newer_comes_first(store: NamespaceStore) -> None:
     assert texts(search(store, "lighthouse", k=3)) == [f"The lighthouse was lit. {number}" for number in (5, 4, 3)]
 
 
+def test_asking_for_more_hits_changes_nothing_in_the_first_ones(store: NamespaceStore) -> None:
+    for number in range(30):
+        say(store, likes(f"thing {number % 7} of {number}"), at=day(number))
+    many = search(store, "which things of 3", k=20)
+    assert [search(store, "which things of 3", k=k) for k in (1, 5, 10)] == [many[:k] for k in (1, 5, 10)]
+
+
 def test_what_is_past_or_planned_ranks_below_what_is_asserted(store: NamespaceStore) -> None:
     say(store, works_at("Acme"), at=day(1))
     say(store, works_at("Globex", "I worked at Globex.", modality=Modality.PAST), at=day(2))
