@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS = """
-SELECT r.id, p.id, e.id, e.t_ref, r.valid_at, f.id IS NOT NULL, coalesce(f.modality = 'asserted', 1), e.source = 'assistant',
+SELECT r.id, p.id, e.id, e.t_ref, coalesce(f.asserted_at, r.valid_at), f.id IS NOT NULL, coalesce(f.modality = 'asserted', 1), e.source = 'assistant',
        f.id IS NULL AND EXISTS (
            SELECT 1 FROM evidence c WHERE c.episode_id = e.id AND c.act = 'retract' AND c.span_start >= p.span_start AND c.span_start < p.span_end
        ) AND NOT EXISTS (
@@ -38,7 +38,7 @@ JOIN episode e ON e.id = p.episode_id
 _SLOT_ROWS = """
 SELECT f.row_id FROM fact f
 WHERE f.subject_id IN (SELECT value FROM json_each(?)) AND f.predicate IN (SELECT value FROM json_each(?))
-ORDER BY f.valid_at DESC, f.id DESC LIMIT ?
+ORDER BY f.asserted_at DESC, f.id DESC LIMIT ?
 """
 
 _ENTITIES = """
@@ -60,6 +60,7 @@ class SearchRows:
     episode: NDArray[np.int64]
     said_at: NDArray[np.int64]
     valid_at: NDArray[np.int64]
+    """From when on the statement itself says it holds; what is learned later does not move it."""
     is_fact: NDArray[np.bool_]
     asserted: NDArray[np.bool_]
     by_assistant: NDArray[np.bool_]
