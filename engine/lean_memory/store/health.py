@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import cast
 
 import apsw
 
-from lean_memory.domain import NamespaceStatus
+from lean_memory.domain import EpisodeState, Instant, NamespaceStatus
 from lean_memory.errors import StorageError
 from lean_memory.store.connection import pragma_int
 from lean_memory.store.namespaces import size_on_disk
 
 _SHOWN = 3
+_AHEAD_MS = 24 * 60 * 60 * 1000
+"""Clocks of people who travel, or that are set right, differ by less."""
 
 _RULES: tuple[tuple[str, str], ...] = (
     (
@@ -92,19 +95,25 @@ def check_invariants(con: apsw.Connection) -> list[str]:
     return problems
 
 
-def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageError | None) -> NamespaceStatus:
-    """Counts of what a file holds, and why it cannot be written where it cannot."""
+def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageError | None, now: Instant) -> NamespaceStatus:
+    """Counts of what a file holds, and what is wrong with it: why it cannot be written, what erasing left, a clock that was ahead."""
     counts = con.execute(
         """
         SELECT (SELECT count(*) FROM fact), (SELECT count(*) FROM fact WHERE is_latest AND NOT struck), (SELECT count(*) FROM episode),
-               (SELECT count(*) FROM episode WHERE state <> 'done'), (SELECT count(*) FROM entity),
-               (SELECT count(*) FROM setting WHERE key = 'unpurged')
-        """
+               (SELECT count(*) FROM episode WHERE state <> :done), (SELECT count(*) FROM entity),
+               (SELECT count(*) FROM setting WHERE key = 'unpurged'), (SELECT value FROM setting WHERE key = 'next_moment')
+        """,
+        {"done": EpisodeState.DONE.value},
     ).fetchone()
-    facts, latest, episodes, unfinished, entities, unpurged = cast("tuple[int, int, int, int, int, int]", counts)
+    facts, latest, episodes, unfinished, entities, unpurged, next_moment = cast("tuple[int, int, int, int, int, int, int]", counts)
     problems = [str(refusal)] if refusal is not None else []
     if unpurged:
         problems.append("Something was erased, but the file or its log may hold copies of it until the namespace is opened again.")
+    if next_moment > now + _AHEAD_MS:
+        problems.append(
+            f"Something was recorded while the clock stood at {_date(next_moment)}, which is still to come; until then all that is recorded "
+            "counts as recorded at that moment, and questions about what was known when miss it. Check this computer's clock."
+        )
     return NamespaceStatus(
         name=name,
         path=str(path),
@@ -118,6 +127,10 @@ def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageErr
         writable=refusal is None,
         problems=tuple(problems),
     )
+
+
+def _date(moment: int) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(moment / 1000))
 
 
 def _broken(con: apsw.Connection, rule: str, query: str) -> str | None:

@@ -176,7 +176,7 @@ class NamespaceStore:
     def status(self) -> NamespaceStatus:
         """Counts and health."""
         with self._snapshot() as con:
-            return read_status(con, self.name, self.path, self._current().refusal)
+            return read_status(con, self.name, self.path, self._current().refusal, self.clock())
 
     def check(self) -> list[str]:
         """What does not hold of the promises about a file, a sentence each; empty when all do."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.statements import MODEL, day, likes, open_store, record, say, works_at
+from support.statements import MODEL, SteadyClock, day, likes, open_store, record, say, works_at
 
 BREAKS = {
     "UPDATE fact SET row_id = 999 WHERE id = 1": "Facts without a row in the search index: {0}.",
@@ -48,4 +48,18 @@ def test_a_status_counts_what_is_there(root: Path) -> None:
     assert Path(status.path).parent == root
     with store.write() as tx:
         assert list(tx.rows_without_vector(MODEL, 10).values()) == ["unfinished"]
+    store.close()
+
+
+def test_a_clock_that_was_far_ahead_is_told_of_until_its_time_has_come(root: Path) -> None:
+    clock = SteadyClock(day(1))
+    store = open_store(root, clock=clock)
+    clock.now = day(27_000)
+    record(store, "x", day(1))
+    clock.now = day(2)
+    record(store, "y", day(1))
+    [problem] = store.status().problems
+    assert "while the clock stood at 2097-10-16" in problem
+    clock.now = day(26_999.5)
+    assert store.status().problems == ()
     store.close()
