@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={"PYTHONPATH": f"{engine}:{tests}", "PATH": ""},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(engine), str(tests)])},
     )
 
 

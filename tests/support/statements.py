@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.changes import ChangeSet, Slot
 from lean_memory.clock import Clock
 from lean_memory.domain import (
     USER,
@@ -24,9 +23,8 @@ from lean_memory.domain import (
     Source,
     Span,
     Visibility,
-    name_key,
 )
-from lean_memory.resolution.plan import plan
+from lean_memory.ingest import resolve
 from lean_memory.resolution.statements import statement
 from lean_memory.settings import Settings
 from lean_memory.store.apply import Applied
@@ -110,28 +108,10 @@ def say(
 
 def learn(tx: WriteTransaction, episode: Episode, candidates: Iterable[Candidate], passages: Sequence[Span] | None = None) -> Applied:
     """The second transaction."""
-    total = ChangeSet()
+    said = [statement(candidate, episode.t_ref) for candidate in candidates]
     texts = [episode.text[p.start : p.end] for p in passages or [Span(start=0, end=len(episode.text))]]
-    for candidate in candidates:
-        said = statement(candidate, episode.t_ref)
-        slot = Slot(subject_key=name_key(candidate.subject), predicate=candidate.predicate, cardinality=candidate.cardinality)
-        values = None if candidate.cardinality is Cardinality.FUNCTIONAL else frozenset({said.object_key})
-        planned = plan(tx.window(slot, values, said.valid_at), [said], recorded_at=episode.recorded_at, first_new=len(total.facts))
-        total = joined(total, planned)
-        texts.append(candidate.fact_text)
-    return tx.apply(total, episode=episode, embeddings={t: vector(t) for t in texts}, model=MODEL)
-
-
-def joined(one: ChangeSet, other: ChangeSet) -> ChangeSet:
-    """Both change sets in one."""
-    return ChangeSet(
-        facts=one.facts + other.facts,
-        changes=one.changes + other.changes,
-        evidence=one.evidence + other.evidence,
-        relinks=one.relinks + other.relinks,
-        existing=one.existing + other.existing,
-        revived=one.revived + other.revived,
-    )
+    texts += [s.candidate.fact_text for s in said]
+    return tx.apply(resolve(tx, said, episode.recorded_at), episode=episode, embeddings={t: vector(t) for t in texts}, model=MODEL)
 
 
 def vector(text: str) -> NDArray[np.float32]:
