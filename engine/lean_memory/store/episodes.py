@@ -95,7 +95,7 @@ def load_episode(con: apsw.Connection, uid: EpisodeId) -> Episode:
 
 def unfinished_episodes(con: apsw.Connection) -> list[Episode]:
     """Episodes that ingest has not finished, oldest first."""
-    return episodes_of(con.execute(f"{EPISODE} WHERE state <> 'done' ORDER BY id"))
+    return episodes_of(con.execute(f"{EPISODE} WHERE state <> '{EpisodeState.DONE.value}' ORDER BY id"))
 
 
 def recent_episodes(con: apsw.Connection, before: EpisodeId, client: str | None, limit: int) -> list[Episode]:
@@ -111,7 +111,7 @@ def recent_episodes(con: apsw.Connection, before: EpisodeId, client: str | None,
 
 def mark_done(con: apsw.Connection, uid: EpisodeId) -> None:
     """Note that nothing is left to do for an episode."""
-    con.execute("UPDATE episode SET state = 'done' WHERE uid = ?", (uid,))
+    con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.DONE.value, uid))
 
 
 def passages_of(con: apsw.Connection, episode_row: int) -> list[Passage]:

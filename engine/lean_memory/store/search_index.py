@@ -117,13 +117,8 @@ def delete_row(con: apsw.Connection, row_id: int, text: str) -> None:
         _write_block(con, f"code_{number:d}", number, row_id, bytes(code_record_size(model)))
 
 
-def set_vector(con: apsw.Connection, row_id: int, model: ModelIdentity, vector: NDArray[np.float32]) -> None:
-    """Keep a row's unit vector, shape (dims,), and its sign code under the model that made it."""
-    set_vectors(con, model, {row_id: vector})
-
-
 def set_vectors(con: apsw.Connection, model: ModelIdentity, vectors: Mapping[int, NDArray[np.float32]]) -> None:
-    """Keep the unit vectors of several rows under the model that made them."""
+    """Keep the unit vectors of rows, each of shape (dims,), and their sign codes under the model that made them."""
     number = _register(con, model)
     for row_id, vector in vectors.items():
         _write_record(con, f"embedding_{number:d}", GROUP, row_id, _floats(vector))

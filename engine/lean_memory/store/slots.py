@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import cast
 
 import apsw
@@ -36,21 +34,6 @@ _CONFIRMATIONS = _EVIDENCE.format(act="assert")
 _CONFIRMED_VALUES = "AND c.object_key IN (SELECT value FROM json_each(:keys))"
 
 _Parameters = dict[str, str | int | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenValue:
-    """A value that a slot holds now."""
-
-    row: int
-    """Row of the fact that says so."""
-    object: str
-    object_key: str
-    polarity: Polarity
-    modality: Modality
-    fact_text: str
-    index_row: int
-    """Its row in the search index, under which its vector is kept."""
 
 
 def read_window(con: apsw.Connection, slot: Slot, values: frozenset[str] | None, since: Instant) -> Window:
@@ -98,33 +81,6 @@ def _merged_since(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:
 def _evidence_since(con: apsw.Connection, given: _Parameters) -> list[WindowEvidence]:
     among = "" if given["keys"] is None else _CONFIRMED_VALUES
     return _evidence(con.execute(_RETRACTIONS, given)) + _evidence(con.execute(f"{_CONFIRMATIONS} {among}", given))
-
-
-def open_values(con: apsw.Connection, slot: Slot, tokens: Iterable[str]) -> list[OpenValue]:
-    """The latest values of a slot whose key holds one of the tokens; all of them when no token is given. Linear in the open values."""
-    wanted = tuple(tokens)
-    found: list[OpenValue] = []
-    for subject in same_entities(con, slot.subject_key):
-        rows = con.execute(
-            "SELECT id, object, object_key, polarity, modality, fact_text, row_id FROM fact "
-            "WHERE subject_id = ? AND predicate = ? AND is_latest = 1 AND struck = 0 AND record_kind = 'fact' ORDER BY id",
-            (subject, slot.predicate),
-        )
-        for row, display, key, polarity, modality, text, index_row in cast(
-            "list[tuple[int, str, str, str, str, str, int]]", rows.fetchall()
-        ):
-            if not wanted or any(token in key for token in wanted):
-                value = OpenValue(
-                    row=row,
-                    object=display,
-                    object_key=key,
-                    polarity=Polarity(polarity),
-                    modality=Modality(modality),
-                    fact_text=text,
-                    index_row=index_row,
-                )
-                found.append(value)
-    return found
 
 
 def _facts(rows: apsw.Cursor) -> list[WindowFact]:

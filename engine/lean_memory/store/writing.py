@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import cast
 
 import apsw
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, Slot, Window
-from lean_memory.domain import Episode, EpisodeId, FactId, Instant, ModelIdentity, Polarity, name_key, value_key
+from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant, ModelIdentity, Polarity, name_key, value_key
 from lean_memory.store import search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
 from lean_memory.store.episodes import episode_row, mark_done
 from lean_memory.store.reading import ReadTransaction
-from lean_memory.store.slots import OpenValue, open_values, read_window
+from lean_memory.store.slots import read_window
 
 
 class WriteTransaction:
@@ -38,7 +38,7 @@ class WriteTransaction:
     def is_done(self, uid: EpisodeId) -> bool:
         """Whether nothing is left to do for an episode: it was finished by somebody else, or erased."""
         state = self.connection.execute("SELECT state FROM episode WHERE uid = ?", (uid,)).get
-        return state is None or state == "done"
+        return state is None or state == EpisodeState.DONE.value
 
     def facts_of(self, uid: EpisodeId) -> list[FactId]:
         """Ids of the facts that came from an episode, in order."""
@@ -50,10 +50,6 @@ class WriteTransaction:
     def window(self, slot: Slot, values: frozenset[str] | None, since: Instant) -> Window:
         """The part of a slot that a statement about the moments from `since` on can touch; `values` are the keys that matter, or all."""
         return read_window(self.connection, slot, values, since)
-
-    def values_containing(self, slot: Slot, tokens: Iterable[str] = ()) -> list[OpenValue]:
-        """The latest values of a slot whose key holds one of the tokens, or all of them. Linear in the open values."""
-        return open_values(self.connection, slot, tokens)
 
     def is_tombstoned(
         self,

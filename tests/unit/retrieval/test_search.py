@@ -90,7 +90,7 @@ def test_an_old_fact_is_found_at_its_date_behind_thousands_of_newer_nearer_ones(
                 text=f"the user work {i}",
                 visibility=search_index.RowVisibility(valid_at=day(10), valid_to=None, recorded_at=day(10), latest=True),
             )
-            search_index.set_vector(tx.connection, row, MODEL, query)
+            search_index.set_vectors(tx.connection, MODEL, {row: query})
     hits = search(store, "where does the user work?", visibility=as_of(day(1.5)), embedder=embedder)
     assert texts(hits) == ["I work at Acme."]
     with store.write() as tx:

@@ -156,7 +156,7 @@ def test_nothing_of_a_deleted_row_is_left_in_the_file(con: apsw.Connection, path
     vector = unit(7)
     row = insert(con, "the secretword zebraquux 密码本子")
     with immediate(con):
-        search_index.set_vector(con, row, MODEL, vector)
+        search_index.set_vectors(con, MODEL, {row: vector})
     for i in range(300):
         insert(con, f"another sentence number {i} of other words")
     with immediate(con):
@@ -210,7 +210,7 @@ def test_a_snapshot_from_before_a_change_gets_the_index_as_it_was_then(con: apsw
         second = insert(con, "second")
         with immediate(con):
             search_index.set_visibility(con, first, visible(0, 1, latest=False))
-            search_index.set_vector(con, second, MODEL, unit(1))
+            search_index.set_vectors(con, MODEL, {second: unit(1)})
         assert seen(view_of(table, con), con, NOW) == [second]
         assert seen(table.refresh(earlier), earlier, NOW) == [first]
     assert seen(view_of(table, con), con, NOW) == [second]
@@ -256,10 +256,10 @@ def test_one_visible_row_is_found_behind_five_thousand_nearer_hidden_ones(con: a
     query = unit(0)
     with immediate(con):
         far = search_index.insert_row(con, fact_id=None, passage_id=1, text="old", visibility=visible(0, 5, latest=False))
-        search_index.set_vector(con, far, MODEL, -query)
+        search_index.set_vectors(con, MODEL, {far: -query})
         for _ in range(5000):
             row = search_index.insert_row(con, fact_id=None, passage_id=1, text="new", visibility=visible(10))
-            search_index.set_vector(con, row, MODEL, query)
+            search_index.set_vectors(con, MODEL, {row: query})
     view = view_of(CodeTable(MODEL), con)
     mask = view.visible(con, Visibility(now=day(2000), as_of=day(3), latest_only=False))
     assert view.nearest(search_index.sign_code(MODEL, query), mask, 400).tolist() == [far]
@@ -273,7 +273,7 @@ def test_vectors_of_another_revision_are_kept_apart(con: apsw.Connection) -> Non
     rows = [insert(con, f"row {i}") for i in range(3)]
     with immediate(con):
         search_index.set_vectors(con, MODEL, {row: unit(row) for row in rows})
-        search_index.set_vector(con, rows[0], other, unit(99))
+        search_index.set_vectors(con, other, {rows[0]: unit(99)})
     assert search_index.rows_without_vector(con, other, 10) == rows[1:]
     assert search_index.rows_without_vector(con, other, 1, after=rows[1]) == rows[2:]
     assert search_index.rows_without_vector(con, MODEL, 10) == []
