@@ -91,9 +91,11 @@ def test_what_was_answered_about_the_past_never_changes(told: tuple[Told, ...], 
 
 def answers(memory: Memory, as_of: int, known_at: int) -> list[object]:
     known = memory.facts("ana", as_of=as_of, known_at=known_at, include_history=True)
-    found = memory.search("ana", "where does the user work", as_of=as_of, known_at=known_at)
-    as_listed = [(f.id, f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.retired_at) for f in known]
-    return [*as_listed, *((h.fact.id, h.fact.valid_at, h.fact.valid_to) for h in found)]
+    as_listed: list[object] = [(f.id, f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.retired_at) for f in known]
+    for question in ("where does the user work", "what is the user allergic to", "Porto or Braga"):
+        found = memory.search("ana", question, k=100, as_of=as_of, known_at=known_at)
+        as_listed += [(h.fact.id, h.fact.valid_at, h.fact.valid_to, round(h.final_score, 9)) for h in found]
+    return as_listed
 
 
 def test_a_thousand_identical_searches_change_no_ranking(memory: Memory) -> None:

@@ -53,7 +53,7 @@ def gather(scope: Scope, row_ids: Iterable[int], leading: Iterable[int], near_ms
 
 def _outdated(scope: Scope, passages: Iterable[int]) -> tuple[set[int], list[int]]:
     """Those of the passages of which some fact is not visible, and the rows of their facts that are."""
-    facts = fact_rows(scope.tx.connection, passages)
+    facts = fact_rows(scope.tx.connection, passages, scope.known_at)
     shown = set(scope.visible([row_id for _, row_id in facts]))
     outdated = {passage for passage, row_id in facts if row_id not in shown}
     return outdated, [row_id for passage, row_id in facts if passage in outdated and row_id in shown]

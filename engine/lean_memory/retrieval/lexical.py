@@ -72,7 +72,7 @@ def read_query(scope: Scope, text: str, budget: int) -> LexicalQuery:
     """
     con = scope.tx.connection
     words = _content(lexical_text.question_words(con, text), frozenset(lexical_text.tokens(con, stop_words())))
-    if scope.is_past:
+    if scope.known_at is not None:
         return _query_of_past(scope, words)
     rows, mean = scope.view.statistics
     found = [(word, search_index.rare_postings(con, word)) for word in words]

@@ -53,7 +53,7 @@ def search(
     vector = None if embedder is None or codes.model is None else embedder.embed_query(query)
     with store.read() as tx:
         view = codes.refresh(tx.connection)
-        scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility), is_past=visibility.known_at is not None)
+        scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility), known_at=visibility.known_at)
         meant = None if vector is None or codes.model is None else DenseQuery(model=codes.model, vector=vector)
         aim = _aim(scope, query, recipe)
         ranked = _ranked(scope, aim, meant, k=k, now=visibility.now, recipe=recipe)
@@ -95,7 +95,7 @@ def _slot(scope: Scope, aim: Aim, recipe: Recipe) -> list[int]:
     """Rows of the facts that a question asks for by predicate and subject."""
     if not recipe.slot or not aim.predicates:
         return []
-    return scope.visible(slot_rows(scope.tx.connection, aim.subjects, aim.predicates, _SLOT_FACTS))
+    return scope.visible(slot_rows(scope.tx.connection, aim.subjects, aim.predicates, _SLOT_FACTS, scope.known_at))
 
 
 def _missing(scope: Scope, meant: DenseQuery | None) -> tuple[str, ...]:

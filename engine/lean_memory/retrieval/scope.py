@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from lean_memory.domain import Instant
 from lean_memory.store.codes import IndexView, Mask
 from lean_memory.store.reading import ReadTransaction
 
@@ -16,8 +17,8 @@ class Scope:
     tx: ReadTransaction
     view: IndexView
     mask: Mask
-    is_past: bool = False
-    """Whether it is what was known at a past moment; then nothing learned later may count, not even in how common a word is."""
+    known_at: Instant | None = None
+    """The past moment whose knowledge it is; then nothing learned later may count, not even in how common a word is."""
 
     def visible(self, row_ids: Iterable[int]) -> list[int]:
         """Those of the rows that the search may see, in order."""

@@ -81,10 +81,11 @@ class ReadTransaction:
     def hydrate(self, row_ids: Sequence[int], visibility: Visibility | None = None) -> dict[int, HydratedRow]:
         """What the index rows stand for, by row id; rows that stand for nothing are left out.
 
-        With `known_at` in `visibility`, facts are shown as they stood then.
+        With `known_at` in `visibility`, facts are shown as they stood then, and passages without an end: what ends a passage are
+        its facts, and some may have ended later.
         """
         known_at = None if visibility is None else visibility.known_at
-        found = self._passages(row_ids)
+        found = self._passages(row_ids, ends=known_at is None)
         found.update(self._facts(row_ids, known_at))
         return found
 
@@ -131,7 +132,7 @@ class ReadTransaction:
         )
         return {fact: (passage, text) for fact, passage, text in cast("list[tuple[int, int, str]]", rows.fetchall())}
 
-    def _passages(self, row_ids: Sequence[int]) -> dict[int, HydratedRow]:
+    def _passages(self, row_ids: Sequence[int], *, ends: bool) -> dict[int, HydratedRow]:
         rows = self.connection.execute(
             f"""
             SELECT r.id, p.id, r.valid_to, r.flags & {LATEST}, e.uid, substr(e.text, p.span_start + 1, p.span_end - p.span_start),
@@ -141,9 +142,9 @@ class ReadTransaction:
             """,
             (_json(row_ids),),
         )
-        return {row[0]: self._passage(row) for row in cast("list[_PassageRow]", rows.fetchall())}
+        return {row[0]: self._passage(row, ends=ends) for row in cast("list[_PassageRow]", rows.fetchall())}
 
-    def _passage(self, row: _PassageRow) -> HydratedRow:
+    def _passage(self, row: _PassageRow, *, ends: bool) -> HydratedRow:
         row_id, passage_row, valid_to, latest, uid, text, source, client, t_ref, tz, recorded_at, start = row
         episode = Episode(
             uid=EpisodeId(uid),
@@ -159,8 +160,8 @@ class ReadTransaction:
             passage_row=passage_row,
             namespace=self.namespace,
             span=Span(start=start, end=start + len(text)),
-            valid_to=None if valid_to is None else Instant(valid_to),
-            is_latest=bool(latest),
+            valid_to=None if valid_to is None or not ends else Instant(valid_to),
+            is_latest=bool(latest) or not ends,
         )
         return HydratedRow(row_id=row_id, fact=fact, source=text, passage_row=passage_row)
 

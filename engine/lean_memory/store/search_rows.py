@@ -11,6 +11,8 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from lean_memory.domain import Instant
+
 _ROWS = """
 SELECT r.id, p.id, e.id, e.t_ref, coalesce(f.asserted_at, r.valid_at), f.id IS NOT NULL, coalesce(f.modality = 'asserted', 1), e.source = 'assistant',
        f.id IS NULL AND EXISTS (
@@ -38,6 +40,7 @@ JOIN episode e ON e.id = p.episode_id
 _SLOT_ROWS = """
 SELECT f.row_id FROM fact f
 WHERE f.subject_id IN (SELECT value FROM json_each(?)) AND f.predicate IN (SELECT value FROM json_each(?))
+      AND f.recorded_at <= coalesce(?, f.recorded_at)
 ORDER BY f.asserted_at DESC, f.id DESC LIMIT ?
 """
 
@@ -116,19 +119,20 @@ def passage_rows(con: apsw.Connection, passages: Iterable[int]) -> list[tuple[in
     return cast("list[tuple[int, int, int]]", found.fetchall())
 
 
-def fact_rows(con: apsw.Connection, passages: Iterable[int]) -> list[tuple[int, int]]:
-    """The index rows of the facts taken from passages, whatever their visibility, each with its passage."""
+def fact_rows(con: apsw.Connection, passages: Iterable[int], known_at: Instant | None) -> list[tuple[int, int]]:
+    """The index rows of the facts taken from passages (by `known_at`), whatever their visibility, each with its passage."""
     found = con.execute(
         "SELECT p.id, f.row_id FROM json_each(?) j JOIN passage p ON p.id = j.value "
-        "JOIN fact f ON f.episode_id = p.episode_id AND f.span_start >= p.span_start AND f.span_start < p.span_end",
-        (_json(passages),),
+        "JOIN fact f ON f.episode_id = p.episode_id AND f.span_start >= p.span_start AND f.span_start < p.span_end "
+        "WHERE f.recorded_at <= coalesce(?, f.recorded_at)",
+        (_json(passages), known_at),
     )
     return cast("list[tuple[int, int]]", found.fetchall())
 
 
-def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterable[str], limit: int) -> list[int]:
-    """Index rows of the facts of some subjects and predicates, whatever their visibility, newest first."""
-    found = con.execute(_SLOT_ROWS, (_json(subjects), json.dumps(list(predicates)), limit))
+def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterable[str], limit: int, known_at: Instant | None) -> list[int]:
+    """Index rows of the facts of some subjects and predicates (by `known_at`), whatever their visibility, newest first."""
+    found = con.execute(_SLOT_ROWS, (_json(subjects), json.dumps(list(predicates)), known_at, limit))
     return [cast("int", row) for (row,) in found]
 
 
