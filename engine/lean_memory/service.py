@@ -18,6 +18,7 @@ from lean_memory.arguments import check_count, check_one, instant_of, name_of, q
 from lean_memory.clock import Clock, system_clock
 from lean_memory.domain import (
     AddResult,
+    ClearResult,
     Fact,
     FactId,
     ForgetResult,
@@ -191,8 +192,8 @@ class MemoryService:
             create=False,
         )
 
-    def clear(self, namespace: str) -> bool:
-        """Remove a namespace and its file; gives whether there was one. Raises `LeaseHeldError` during maintenance."""
+    def clear(self, namespace: str) -> ClearResult:
+        """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
         self._check_open()
         cleared = NamespaceStore.clear(self._settings.root, name_of(namespace), settings=self._settings, clock=self._clock)
         with self._lock:

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import cast
 
-_WORD_TABLES = frozenset({"words", "kin", "kin_former", "verbs", "aux", "attributes", "months", "weekdays", "units", "numbers", "relative", "digits", "eras"})
+_WORD_TABLES = frozenset(
+    {"words", "kin", "kin_former", "verbs", "aux", "attributes", "months", "weekdays", "units", "numbers", "relative", "digits", "eras"}
+)
 _WORD_LISTS = frozenset({"words", "endings", "except"})
 _PATTERN_TABLES = frozenset({"cues", "contractions", "person", "clauses", "cut", "before", "after"})
 _PATTERN_KEYS = frozenset({"p", "pattern", "patterns", "range", "head_before"})
