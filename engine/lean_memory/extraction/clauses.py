@@ -13,6 +13,8 @@ from lean_memory.extraction.pack import Pack
 
 LONGEST_CLAUSE = 320
 _MOST_CLAUSES = 16
+_LONGEST_VERB = 80
+"""How far back from the end of words without a verb one may begin that ends behind them."""
 
 _ABBREVIATED = re.compile(r"(?:\b[A-Z]\.[A-Z]\.|\b(?:Inc|Ltd|Corp|Jr|Sr|Co|Bros|a\.m|p\.m)\.)$")
 
@@ -69,27 +71,31 @@ def closed(text: str, pack: Pack) -> str:
 
 
 def _pieces(sentence: str, pack: Pack) -> Iterator[tuple[int, int, bool]]:
-    start, relative, made = 0, False, 1
+    start, relative, made, verbless = 0, False, 1, 0
     for joint in pack.joints.finditer(sentence):
         left = sentence[start : joint.start()]
-        if joint.start() <= start or not _is_clause(left, joint[0], pack):
+        if joint.start() <= start:
+            continue
+        if not pack.verb_like.search(left, max(0, verbless - _LONGEST_VERB)):
+            verbless = len(left)
+            if not pack.has_cue("correction_alone", left.strip()):
+                continue
+        elif not _is_clause(left, joint[0], pack):
             continue
         if made == _MOST_CLAUSES:
             break
         made += 1
         yield start, joint.start(), relative
-        start, relative = joint.end(), pack.has_cue("relative", joint[0]) is not None
+        start, relative, verbless = joint.end(), pack.has_cue("relative", joint[0]) is not None, 0
     yield start, len(sentence), relative
 
 
 def _is_clause(left: str, joint: str, pack: Pack) -> bool:
-    """Whether what stands left of a joint is a clause: it has a verb, and is no "My parents, Hedda and Rune" before a comma."""
+    """Whether words with a verb left of a joint are a clause: more than an auxiliary, and no "My parents, Hedda and Rune" before a comma."""
     words = left.strip()
     if pack.has_cue("correction_alone", words):
         return True
-    if not words or words.casefold() in pack.aux or not pack.verb_like.search(left):
-        return False
-    return not (joint.strip() == "," and pack.has_cue("aside", words))
+    return bool(words) and words.casefold() not in pack.aux and not (joint.strip() == "," and pack.has_cue("aside", words))
 
 
 def _clause(raw: str, start: int, pack: Pack, anchor: Anchor, *, relative: bool, alone: bool) -> Clause | None:

@@ -13,7 +13,7 @@ _HAN = re.compile(r"[㐀-鿿]")
 _HANGUL = re.compile(r"[가-힣]")
 _CYRILLIC = re.compile(r"[Ѐ-ӿ]")
 _OTHER_SCRIPT = re.compile(r"[Ͱ-Ͽ\u0590-\u0DFF\u0E00-\u0EFF]")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|(?<!\S)\S+@\S+")
 """Written in Latin letters whatever the language of the sentence."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _ACCENTED = re.compile(r"[à-öø-ÿœ]")

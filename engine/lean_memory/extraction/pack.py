@@ -280,7 +280,10 @@ class _Loader:
         verbs = self._all_verbs("present", "past", "future")
         begins = [self._expand(start).replace("@verb", alternation(verbs, spaces=self._spaces) if verbs else "(?!)") for start in starts]
         ahead = f"(?={'|'.join(begins)})" if begins else ""
-        return re.compile(f"(?:{'|'.join(self._expand(joint) for joint in joints)}){ahead}", re.IGNORECASE)
+        expanded = (self._expand(joint) for joint in joints)
+        # a joint that begins with blanks begins where they do; from every one of them a long run of blanks would be tried again
+        once = [rf"(?<!\s){joint}" if joint.startswith(r"\s") else joint for joint in expanded]
+        return re.compile(f"(?:{'|'.join(once)}){ahead}", re.IGNORECASE)
 
     def _verb_like(self, extra: Sequence[str]) -> re.Pattern[str]:
         finite = [word for effect in ("perfect", "past", "planned", "hypothetical", "ended") for word in self._aux[effect]]

@@ -24,6 +24,8 @@ _TOKEN = re.compile(
 )
 _FREE = r".{1,200}?"
 _SUBJECT = r"[^;:?!\n]{1,70}?"
+_MOST_BEFORE, _MOST_AFTER = 7, 4
+"""How many auxiliaries and adverbs stand before a verb, and adverbs after it: no language has more, and "are are are ..." would take a second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +119,7 @@ class _Compiler:
         return r"(?:\s+)" if self._grammar.spaces else r"\s*"
 
     def _slot(self, name: str, kind: str) -> str:
-        run = rf"(?P<X>(?:{alternation(self._grammar.auxiliaries, spaces=self._grammar.spaces)}{self._blank})*)"
+        run = rf"(?P<X>(?:{alternation(self._grammar.auxiliaries, spaces=self._grammar.spaces)}{self._blank}){{0,{_MOST_BEFORE}}})"
         if name == "X":
             return run
         if name == "S":
@@ -149,7 +151,7 @@ class _Compiler:
         """The adverbs and negations a verb may be followed by: "am not", "is now"."""
         if not self._grammar.spaces or not self._grammar.adverbs:
             return ""
-        return rf"(?P<Y{self._verbs}>(?:\s+{alternation(self._grammar.adverbs, spaces=True)})*)"
+        return rf"(?P<Y{self._verbs}>(?:\s+{alternation(self._grammar.adverbs, spaces=True)}){{0,{_MOST_AFTER}}})"
 
     def _list(self, name: str) -> str:
         words = self._grammar.words.get(name)
