@@ -122,6 +122,7 @@ def test_time_grows_with_the_length_of_the_text(work: Callable[[str], object], t
         '"a “b. c" d{}. ',
         "Ana{} lives in Bath. He likes tea{}. ",
         "I like tea{}, not coffee{}. ",
+        '""andA{} ',
         "My desk number is {}. I meant {}1. ",
         "I live in Bath{}. Actually, I live in Cork{}. ",
         ", and I work at a{}",

@@ -7,41 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lean_memory.domain import USER, Candidate
+from lean_memory.extraction.naming import naming
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.vocabulary import object_type
 
-_PARTICLES = frozenset(
-    [
-        "de",
-        "del",
-        "della",
-        "du",
-        "der",
-        "den",
-        "van",
-        "von",
-        "da",
-        "do",
-        "dos",
-        "di",
-        "la",
-        "le",
-        "el",
-        "al",
-        "bin",
-        "ibn",
-        "ben",
-        "af",
-        "of",
-        "the",
-        "and",
-        "&",
-        "y",
-        "e",
-        "zu",
-        "zur",
-    ]
-)
 _MOST_MENTIONS = 50
 _WORD = re.compile(r"\w+")
 _BRACKETED = re.compile(r"\s*\(([^()]{1,40})\)")
@@ -123,16 +92,14 @@ def is_name(text: str, pack: Pack) -> bool:
     if not words or len(words) > 6 or text.casefold() in banned or words[0].casefold() in banned or not any(c.isalpha() for c in text):
         return False
     pronouns = pack.word_sets.get("first", frozenset()) | pack.word_sets.get("third", frozenset())
-    if (any(word.casefold() in pronouns for word in words) and not pack.has_cue("numbered_name", text)) or words[-1] in _PARTICLES - {
-        "al",
-        "e",
-        "y",
-    }:
+    if (any(word.casefold() in pronouns for word in words) and not pack.has_cue("numbered_name", text)) or words[-1] in naming(
+        "no_last_name"
+    ):
         return False
     if not pack.cased:
         return len(text) <= 24 and not any(character in text for character in "，。、；：") and not pack.has_cue("not_name", text)
     return words[0][:1].isupper() and all(
-        w[:1].isupper() or w[:1].isdigit() or not w[:1].isalpha() or w.casefold() in _PARTICLES for w in words
+        w[:1].isupper() or w[:1].isdigit() or not w[:1].isalpha() or w.casefold() in naming("particles") for w in words
     )
 
 
