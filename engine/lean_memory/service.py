@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -45,6 +46,9 @@ Moment = int | dt.datetime
 BATCH = 64
 """Episodes that `add_many` learns in one transaction."""
 
+KEPT_OPEN = 32
+"""Namespaces that stay open, the last used ones; each holds some file handles and its index in memory."""
+
 _T = TypeVar("_T")
 
 
@@ -66,7 +70,7 @@ class MemoryService:
         self._settings = settings if settings is not None else read_settings(root)
         self._clock = clock
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
-        self._open: dict[str, OpenNamespace] = {}
+        self._open: OrderedDict[str, OpenNamespace] = OrderedDict()
         self._lock = threading.Lock()
         self._closed = False
 
@@ -265,6 +269,10 @@ class MemoryService:
             opened = self._open.get(name_of(name))
             if opened is None or opened.is_closed:
                 opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock)
+            self._open.move_to_end(name)
+            idle = self._open.popitem(last=False)[1] if len(self._open) > KEPT_OPEN else None
+        if idle is not None:
+            idle.close()
         opened.open(create=create, resume=resume)
         return opened
 

@@ -197,3 +197,15 @@ def test_arguments_of_the_wrong_type_are_refused_in_a_sentence(memory: Memory) -
         memory.facts("ana", limit=-1)
     with pytest.raises(InvalidInputError, match="named by a string"):
         memory.facts(3)  # type: ignore[arg-type]
+
+
+def test_many_namespaces_take_no_more_than_some_open_files(memory: Memory) -> None:
+    for number in range(60):
+        memory.add(f"person {number}", f"My locker number is {number}.")
+    for number in range(60):
+        assert [f.object for f in memory.facts(f"person {number}")] == [str(number)]
+    assert len(memory.status()) == 60
+    handles = Path("/proc/self/fd")
+    if handles.exists():
+        held = [path.readlink() for path in handles.iterdir() if path.is_symlink()]
+        assert len({path for path in held if path.suffix == ".db" and path.is_relative_to(memory.root)}) <= 33
