@@ -157,9 +157,7 @@ class ChangeSet:
     evidence: tuple[NewEvidence, ...] = ()
     relinks: tuple[Relink, ...] = ()
     existing: tuple[int, ...] = ()
-    """Rows of current facts that the episode only said again."""
-    revived: tuple[int, ...] = ()
-    """Rows of cold facts that were said again and come back to the hot tier."""
+    """Rows of current facts that the episode only said again; those that are cold come back to the hot tier."""
 
 
 def joined(sets: Iterable[ChangeSet]) -> ChangeSet:
@@ -171,5 +169,4 @@ def joined(sets: Iterable[ChangeSet]) -> ChangeSet:
         evidence=tuple(said for s in every for said in s.evidence),
         relinks=tuple(link for s in every for link in s.relinks),
         existing=tuple(row for s in every for row in s.existing),
-        revived=tuple(row for s in every for row in s.revived),
     )

@@ -17,7 +17,6 @@ Instant = NewType("Instant", int)
 
 EpisodeId = NewType("EpisodeId", str)
 FactId = NewType("FactId", str)
-RunId = NewType("RunId", str)
 
 USER = "user"
 """The display name of the entity that first-person statements are about."""
@@ -256,6 +255,10 @@ class Fact:
     found_by: str = ""
     rule: str = ""
     reasons: tuple[str, ...] = ()
+
+
+WEAK_RELEVANCE = 0.3
+"""Below this relevance a hit tells little: where no hit reaches it, nothing is known about the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,7 +160,7 @@ class Ingest:
             return episode
 
     def _lift(self, forgotten: Sequence[str]) -> None:
-        if any(self.store.forgotten(forgotten)):
+        if forgotten and any(self.store.forgotten(forgotten)):
             with self.store.write() as tx:
                 for sentence in forgotten:
                     tx.lift_tombstone(sentence)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 
 from lean_memory.clock import Clock
-from lean_memory.domain import AddResult, ForgetResult, SearchHit, Visibility
+from lean_memory.domain import ForgetResult, SearchHit, Visibility
 from lean_memory.errors import ClosedError
-from lean_memory.ingest import Addition, Ingest
+from lean_memory.ingest import Ingest
 from lean_memory.models.ports import Embedder
 from lean_memory.retrieval import pipeline
 from lean_memory.retrieval.recipes import Recipe
@@ -44,7 +43,7 @@ class OpenNamespace:
                 raise ClosedError(f"The namespace “{self._name}” was closed meanwhile; try again.")
             if self._parts is None:
                 store = NamespaceStore.open(self._settings.root, self._name, settings=self._settings, clock=self._clock, create=create)
-                self._parts = store, pipeline.codes_for(store, self._embedder), Ingest(store=store, embedder=self._embedder)
+                self._parts = store, CodeTable(self._embedder.identity), Ingest(store=store, embedder=self._embedder)
             if resume and not self._resumed:
                 self._resumed = True
                 if self.store.writable:
@@ -56,10 +55,6 @@ class OpenNamespace:
             self.is_closed = True
             if self._parts is not None:
                 self._parts[0].close()
-
-    def add(self, additions: Sequence[Addition]) -> list[AddResult]:
-        """Store and learn."""
-        return self.ingest.add(additions)
 
     def search(self, query: str, k: int, visibility: Visibility, recipe: Recipe) -> list[SearchHit]:
         """Search the open store."""

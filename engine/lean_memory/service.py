@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -96,7 +95,7 @@ class MemoryService:
         """
         item = {"text": text, "t_ref": t_ref, "tz": tz, "source": source, "client": client, "relearn": relearn}
         addition = self._addition(item)
-        return self._with(namespace, lambda opened: opened.ingest.add([addition]))[0]
+        return self._learn(namespace, [addition])[0]
 
     def add_many(
         self,
@@ -113,7 +112,7 @@ class MemoryService:
         results: list[AddResult] = []
         for batch in _batches(items, BATCH):
             additions = [self._addition({"text": i} if isinstance(i, str) else i) for i in batch]
-            results += self._with(namespace, partial(OpenNamespace.add, additions=additions))
+            results += self._learn(namespace, additions)
             if progress is not None:
                 progress(len(results))
         return results
@@ -255,6 +254,9 @@ class MemoryService:
             return do(self._namespace(name, create=create, resume=resume))
         except ClosedError:
             return do(self._namespace(name, create=create, resume=resume))
+
+    def _learn(self, name: str, additions: Sequence[Addition]) -> list[AddResult]:
+        return self._with(name, lambda opened: opened.ingest.add(additions))
 
     def _read(self, name: str, read: Callable[[OpenNamespace], list[_T]]) -> list[_T]:
         """What a namespace answers; nothing where nothing was ever added to it: reading makes no file."""

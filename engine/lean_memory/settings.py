@@ -21,14 +21,12 @@ class Settings:
     root: Path
     timezone: str | None = None
     busy_timeout_ms: int = 20_000
-    maint_auto: bool = False
 
 
 def read_settings(root: str | Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Settings from the environment (`LM_DATA_ROOT`, `LM_TZ`, `LM_MAINT_AUTO`); an explicit `root` wins."""
+    """Settings from the environment (`LM_DATA_ROOT`, `LM_TZ`); an explicit `root` wins."""
     chosen = root if root is not None else environ.get("LM_DATA_ROOT") or DEFAULT_ROOT
     return Settings(
         root=Path(chosen).expanduser().absolute(),
         timezone=environ.get("LM_TZ") or None,
-        maint_auto=environ.get("LM_MAINT_AUTO") == "1",
     )

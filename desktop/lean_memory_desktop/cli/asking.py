@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
+from lean_memory.domain import WEAK_RELEVANCE
 from lean_memory_desktop.cli.console import complain, say, table, write_json
 from lean_memory_desktop.cli.json_form import fact_form, history_form, hit_form
 from lean_memory_desktop.cli.moments import read_moment, show_end, show_moment
@@ -13,9 +14,6 @@ from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
     from lean_memory import Fact, SearchHit
-
-_CLOSE = 0.3
-"""Relevance (0 to 1, on the engine's fixed scale) under which a hit may well be about something else."""
 
 
 def search(options: Options) -> int:
@@ -47,7 +45,7 @@ def search(options: Options) -> int:
     else:
         rows = [_hit_row(rank, hit, zone) for rank, hit in enumerate(hits, start=1)]
         table(["#", "text", "since", "until", "score", "why", "id"], rows)
-    if max(hit.relevance for hit in hits) < _CLOSE:
+    if max(hit.relevance for hit in hits) < WEAK_RELEVANCE:
         complain("No close match; these are the nearest. Perhaps it was never told.")
     lacking = sorted({lack for hit in hits for lack in hit.degraded})
     if lacking:

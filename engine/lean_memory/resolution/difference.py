@@ -44,7 +44,6 @@ class Difference:
             evidence=tuple(self.evidence),
             relinks=tuple(self.relinks),
             existing=tuple(dict.fromkeys(self.existing)),
-            revived=tuple(dict.fromkeys(self.existing)),
         )
 
     def _holder(self, interval: Interval) -> tuple[FactRef, Origin]:

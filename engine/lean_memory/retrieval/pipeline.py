@@ -24,16 +24,8 @@ NO_EMBEDDER = "embedder"
 NO_VECTORS = "vectors"
 """Some rows have no vector of the present model yet and were found by their words alone."""
 
-WEAK_RELEVANCE = 0.3
-"""Below this a hit tells little: where no hit reaches it, nothing is known about the question."""
-
 _SOURCE_CHARACTERS = 400
 _SLOT_FACTS = 20
-
-
-def codes_for(store: NamespaceStore, embedder: Embedder | None) -> CodeTable:
-    """What keeps the index of a namespace in memory for searches with that embedder; it reads nothing before the first search."""
-    return CodeTable(None if embedder is None else embedder.identity)
 
 
 def search(

@@ -113,7 +113,7 @@ class _Writer:
             self._insert_evidence(said)
         for link in changes.relinks:
             self._relink(link.row, self._row(link.fact))
-        for row in changes.revived:
+        for row in changes.existing:
             self._revive(row)
         self._refresh_passages()
         return Applied(fact_ids=tuple(ids), existing=self._ids(changes.existing), superseded=self._ids(superseded))

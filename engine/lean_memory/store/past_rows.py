@@ -9,9 +9,9 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.domain import Instant, Modality, Tier
+from lean_memory.domain import Instant, Tier
 from lean_memory.store.search_index import RowVisibility, flags_of
-from lean_memory.store.standing import Said, passage_visibility
+from lean_memory.store.standing import FactRow, Said, passage_visibility, visibility_of
 from lean_memory.store.visibility import IS_FACT, OPEN_END, RowArrays
 
 _FACTS = """
@@ -59,7 +59,6 @@ LEFT JOIN stood s ON s.id = d.fact_id
 LEFT JOIN stood h ON s.end_reason = 'merged' AND h.id = s.superseded_by
 """
 
-_FactRow = tuple[int, int, int | None, int, int, str, int, str]
 _PassageRow = tuple[int, int, int, int, int | None, int, int, str]
 
 
@@ -85,20 +84,8 @@ _Numbers = tuple[int, int, int, int]
 
 
 def _facts(con: apsw.Connection, known_at: Instant) -> dict[int, _Numbers]:
-    rows = cast("list[_FactRow]", con.execute(_FACTS, {"known_at": known_at}).fetchall())
-    found: dict[int, _Numbers] = {}
-    for row_id, valid_at, valid_to, recorded_at, is_latest, tier, struck, modality in rows:
-        visibility = RowVisibility(
-            valid_at=Instant(valid_at),
-            valid_to=None if valid_to is None else Instant(valid_to),
-            recorded_at=Instant(recorded_at),
-            latest=bool(is_latest),
-            cold=tier == Tier.COLD.value,
-            struck=bool(struck),
-            asserted=modality == Modality.ASSERTED.value,
-        )
-        found[row_id] = _numbers(visibility, IS_FACT)
-    return found
+    rows = cast("list[FactRow]", con.execute(_FACTS, {"known_at": known_at}).fetchall())
+    return {index_row: _numbers(visibility, IS_FACT) for index_row, visibility in map(visibility_of, rows)}
 
 
 def _passages(con: apsw.Connection, known_at: Instant) -> dict[int, _Numbers]:

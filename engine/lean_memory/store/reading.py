@@ -11,9 +11,9 @@ from typing import cast
 
 import apsw
 
-from lean_memory.domain import Episode, EpisodeId, Fact, Instant, Source, Span, Visibility
+from lean_memory.domain import Fact, Instant, Span, Visibility
 from lean_memory.store.connection import snapshot
-from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, facts_of, passage_as_fact
+from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, episode_of, facts_of, passage_as_fact
 from lean_memory.store.visibility import LATEST
 
 _KEPT_READERS = 4
@@ -146,15 +146,7 @@ class ReadTransaction:
 
     def _passage(self, row: _PassageRow, *, ends: bool) -> HydratedRow:
         row_id, passage_row, valid_to, latest, uid, text, source, client, t_ref, tz, recorded_at, start = row
-        episode = Episode(
-            uid=EpisodeId(uid),
-            text=text,
-            source=Source(source),
-            client=client,
-            t_ref=Instant(t_ref),
-            tz=tz,
-            recorded_at=Instant(recorded_at),
-        )
+        episode = episode_of((uid, text, source, client, t_ref, tz, recorded_at))
         fact = passage_as_fact(
             episode,
             passage_row=passage_row,

@@ -59,7 +59,7 @@ FACT_KNOWN_AT = f"""
 """Facts as they stood at the moment `:known_at`."""
 
 EPISODE = "SELECT uid, text, source, client, t_ref, tz, recorded_at FROM episode"
-_EpisodeRow = tuple[str, str, str, str | None, int, str, int]
+EpisodeRow = tuple[str, str, str, str | None, int, str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +115,11 @@ def reasons_column(reasons: tuple[str, ...]) -> str:
 
 def episodes_of(rows: Iterable[object]) -> list[Episode]:
     """The episodes of a query that begins with `EPISODE`."""
-    return [_episode(cast("_EpisodeRow", row)) for row in rows]
+    return [episode_of(cast("EpisodeRow", row)) for row in rows]
 
 
-def _episode(row: _EpisodeRow) -> Episode:
+def episode_of(row: EpisodeRow) -> Episode:
+    """An episode from its columns: uid, text, source, client, t_ref, tz, recorded_at."""
     uid, text, source, client, t_ref, tz, recorded_at = row
     return Episode(
         uid=EpisodeId(uid),

@@ -48,8 +48,16 @@ class Said:
 
 def fact_visibility(con: apsw.Connection, fact_row: int) -> tuple[int, RowVisibility]:
     """The index row of a fact, and how it may be found."""
-    found = cast("tuple[int, int, int | None, int, int, str, int, str]", con.execute(_FACT, (fact_row,)).fetchone())
-    index_row, valid_at, valid_to, recorded_at, is_latest, tier, struck, modality = found
+    return visibility_of(cast("FactRow", con.execute(_FACT, (fact_row,)).fetchone()))
+
+
+FactRow = tuple[int, int, int | None, int, int, str, int, str]
+"""The columns of `visibility_of`, in order."""
+
+
+def visibility_of(row: FactRow) -> tuple[int, RowVisibility]:
+    """An index row and how it may be found, from a fact's (or its version's) row_id, valid_at … modality."""
+    index_row, valid_at, valid_to, recorded_at, is_latest, tier, struck, modality = row
     visibility = RowVisibility(
         valid_at=Instant(valid_at),
         valid_to=None if valid_to is None else Instant(valid_to),

@@ -9,7 +9,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lean_memory.domain import Act, Candidate, Fact, Instant, Modality, ModelIdentity, RecordKind, SearchHit, Source, Span, Visibility
+from lean_memory.domain import (
+    WEAK_RELEVANCE,
+    Act,
+    Candidate,
+    Fact,
+    Instant,
+    Modality,
+    ModelIdentity,
+    RecordKind,
+    SearchHit,
+    Source,
+    Span,
+    Visibility,
+)
 from lean_memory.errors import InvalidInputError
 from lean_memory.retrieval import pipeline, recipes
 from lean_memory.retrieval.recipes import Recipe
@@ -51,7 +64,7 @@ def search(
     recipe: Recipe = recipes.DEFAULT,
     embedder: SpokenVectors | None = None,
 ) -> list[SearchHit]:
-    codes = pipeline.codes_for(store, embedder)
+    codes = CodeTable(None if embedder is None else embedder.identity)
     return pipeline.search(store, codes, embedder, query, k=k, visibility=visibility or Visibility(now=day(2000)), recipe=recipe)
 
 
@@ -249,7 +262,7 @@ def test_relevance_is_the_same_whatever_else_is_known(store: NamespaceStore) -> 
     alone = search(store, "completely unrelated topic", embedder=SpokenVectors())
     say(store, likes("tea"), at=day(2))
     beside = search(store, "completely unrelated topic", embedder=SpokenVectors())
-    assert all(hit.relevance < pipeline.WEAK_RELEVANCE for hit in [*alone, *beside])
+    assert all(hit.relevance < WEAK_RELEVANCE for hit in [*alone, *beside])
     relevance = {hit.fact.fact_text: hit.relevance for hit in beside}
     assert relevance["I work at Acme."] == pytest.approx(alone[0].relevance)
 

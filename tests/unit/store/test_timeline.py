@@ -175,7 +175,7 @@ def test_cold_facts_are_shown_when_asked_for_and_come_back_when_said_again(store
     with store.write() as tx:
         row = tx.connection.execute("SELECT id FROM fact WHERE uid = ?", (tea,)).get
         episode = store.episode(store.fact(tea).episode_id)
-        tx.apply(ChangeSet(revived=(row,)), episode=episode)
+        tx.apply(ChangeSet(existing=(row,)), episode=episode)
     assert store.fact(tea).tier is Tier.HOT
     assert objects(current(store)) == ["tea"]
 
