@@ -23,6 +23,10 @@ RUNTIME_FILE = "runtime.json"
 TOKEN_FILE = "admin.token"
 DEFAULT_PORT = 7337
 HOST = "127.0.0.1"
+CLIENT_HEADER = "X-Lean-Memory-Client"
+"""With the admin token: the name of the assistant on whose behalf the shim speaks."""
+EXIT_ALREADY_RUNNING = 3
+"""How the service process ends when another one serves the same data root; that one answers, or holds the lock."""
 
 _LARGEST_ANSWER = 65_536
 _SHORTEST_TOKEN = 32
