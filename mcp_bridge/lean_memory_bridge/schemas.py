@@ -1,0 +1,383 @@
+"""What goes over the wire, in both directions: the service's routes, its MCP tools and the client share it. Loads no engine code.
+
+Times are epoch milliseconds. Keys are a contract: add to them, rename none. Requests refuse unknown keys; answers may grow, so their readers ignore them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_TEXT = 4_000_000
+"""Characters that one `add` takes at most."""
+MAX_BATCH = 64
+"""Texts that one `add_many` takes at most."""
+
+SourceName = Literal["user", "assistant", "tool", "doc", "import", "maintenance"]
+MomentText = Annotated[int | str, Field(examples=["2024-05-31", 1_717_113_600_000])]
+"""Epoch milliseconds, or an ISO date or date and time; a date stands for its first moment, and without an offset it is local time."""
+NamespaceName = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Answer(BaseModel):
+    """Something the service says."""
+
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+
+class Request(BaseModel):
+    """Something the service is asked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class SpanView(Answer):
+    """A stretch of the episode's text in characters; `end` is exclusive."""
+
+    start: int
+    end: int
+
+
+class FactView(Answer):
+    """One thing known, with its four times."""
+
+    id: str
+    namespace: str
+    subject: str
+    predicate: str
+    object: str
+    fact_text: str
+    """The fact as a sentence that stands alone."""
+    valid_at: int
+    """Since when it holds in the world."""
+    valid_to: int | None
+    """Until when it held (exclusive); null while it holds."""
+    recorded_at: int
+    """When the memory learned it."""
+    retired_at: int | None
+    """When it stopped being the latest word."""
+    is_latest: bool
+    superseded_by: str | None
+    polarity: str
+    modality: str
+    """asserted, past, planned, hypothetical or reported; only asserted facts are claims about now."""
+    confidence: float
+    salience: float
+    is_inference: bool
+    record_kind: str
+    """fact, summary, or passage: a piece of what was said from which no fact was taken."""
+    tier: str
+    trust: str
+    """Where it comes from, most trusted first: user, tool, inferred, imported."""
+    episode_id: str
+    end_reason: str | None = None
+    span: SpanView | None = None
+    found_by: str = ""
+    rule: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+class HitView(Answer):
+    """One answer to a search, with the ranks and scores that produced it."""
+
+    fact: FactView
+    final_score: float
+    relevance: float
+    """0 to 1 on a fixed scale; below 0.3 the hit tells little."""
+    recency: float
+    importance: float
+    dense_rank: int | None
+    sparse_rank: int | None
+    rrf_score: float
+    source: str
+    """The words it was taken from."""
+    degraded: tuple[str, ...] = ()
+    """What was missing when the answer was made."""
+
+
+class Found(Answer):
+    """The answers to a search, best first."""
+
+    namespace: str
+    query: str
+    as_of: int | None = None
+    known_at: int | None = None
+    hits: tuple[HitView, ...] = ()
+    is_known: bool = True
+    """False where no hit is relevant enough: then nothing is known about the question."""
+
+
+class Added(Answer):
+    """What one `add` did."""
+
+    namespace: str
+    episode_id: str | None
+    """Null where nothing was stored, because the person had all of it erased before, or where it is not finished yet."""
+    fact_ids: tuple[str, ...] = ()
+    existing: tuple[str, ...] = ()
+    """Current facts that the text only said again."""
+    superseded: tuple[str, ...] = ()
+    """Facts that are no longer the latest because of this text."""
+    redacted: tuple[str, ...] = ()
+    """Kinds of secrets that were taken out before anything was written."""
+    queued: bool = False
+    """The text is not fully worked through yet."""
+    withheld: int = 0
+    """Sentences that were not learned, because the person had them forgotten."""
+    facts: tuple[FactView, ...] = ()
+    """The new facts and the ones said again, as they stand now."""
+
+
+class AddedMany(Answer):
+    """What `add_many` did, in the order of the texts."""
+
+    results: tuple[Added, ...]
+
+
+class Facts(Answer):
+    """The facts of a namespace."""
+
+    namespace: str
+    as_of: int | None = None
+    known_at: int | None = None
+    facts: tuple[FactView, ...] = ()
+
+
+class HistoryLink(Answer):
+    """One link of a chain: the fact, and why it stopped being the latest (null for the one that is)."""
+
+    fact: FactView
+    reason: str | None
+    source_text: str
+    confirmed_at: tuple[int, ...] = ()
+
+
+class History(Answer):
+    """The chain a fact belongs to, oldest first."""
+
+    namespace: str
+    fact_id: str
+    history: tuple[HistoryLink, ...]
+
+
+class WouldForget(Answer):
+    """The texts that a forgetting would erase."""
+
+    namespace: str
+    texts: tuple[str, ...]
+
+
+class Forgotten(Answer):
+    """What a forgetting erased, by count."""
+
+    namespace: str
+    facts: int
+    episodes: int
+    passages: int
+    entities: int
+    tombstones: int
+    backups_holding_copies: tuple[str, ...] = ()
+
+
+class Cleared(Answer):
+    """What a clear did."""
+
+    namespace: str
+    cleared: bool
+    """Whether there was a namespace of this name."""
+    copies: tuple[str, ...] = ()
+    """Files that may still hold what was in it."""
+
+
+class Namespaces(Answer):
+    """The namespaces that there are, and the one used when a call names none."""
+
+    namespaces: tuple[str, ...]
+    default: str
+
+
+class NamespaceView(Answer):
+    """Counts and health of one namespace."""
+
+    name: str
+    path: str
+    bytes: int
+    facts: int
+    latest: int
+    episodes: int
+    unfinished: int
+    entities: int
+    schema_version: int
+    writable: bool
+    problems: tuple[str, ...] = ()
+
+
+class Status(Answer):
+    """The service and its namespaces."""
+
+    root: str
+    version: str
+    instance: str
+    pid: int
+    port: int
+    started_at: int
+    namespaces: tuple[NamespaceView, ...]
+
+
+class Sound(Answer):
+    """The invariants of a namespace that do not hold, a sentence each; none when it is sound."""
+
+    namespace: str
+    problems: tuple[str, ...]
+
+
+class ClientView(Answer):
+    """An assistant or a program that uses the memory."""
+
+    name: str
+    has_token: bool
+    paused: bool
+    default_namespace: str | None
+    created_at: int
+    last_seen: int | None = None
+    calls: int = 0
+    """Calls since the service started."""
+
+
+class Clients(Answer):
+    """Every client that is known."""
+
+    clients: tuple[ClientView, ...]
+
+
+class IssuedToken(Answer):
+    """A client's new token; it is shown once, and only its fingerprint is kept."""
+
+    name: str
+    token: str
+
+
+class AccessView(Answer):
+    """One use of the memory by a client. Holds no text of the person."""
+
+    at: int
+    client: str
+    verb: str
+    namespace: str | None = None
+    facts: int = 0
+    """Facts given out or written."""
+    tokens: int = 0
+    """About how many tokens the answer took in the assistant's context."""
+    outcome: str = "ok"
+
+    @property
+    def sentence(self) -> str:
+        """The entry in words, without its time."""
+        done = {"search": "read", "facts": "read", "history": "read", "profile": "read", "changes": "read", "add": "wrote"}.get(self.verb)
+        if done is None or self.outcome != "ok":
+            return f"{self.client}: {self.verb}, {self.outcome}"
+        noun = "fact" if self.facts == 1 else "facts"
+        return f"{self.client} {done} {self.facts} {noun}" + (f", {self.tokens} tokens" if self.tokens else "")
+
+
+class AccessLog(Answer):
+    """The last uses of the memory, newest first."""
+
+    entries: tuple[AccessView, ...]
+
+
+class ModelView(Answer):
+    """The state of the built-in embedder."""
+
+    state: Literal["loading", "ready", "failed"]
+    message: str = ""
+
+
+class Snapshot(Answer):
+    """The whole state that a window or a tray shows; each one replaces the one before."""
+
+    version: int
+    """Counts up with every change within one instance."""
+    instance: str
+    service_version: str
+    model: ModelView
+    namespaces: tuple[str, ...]
+    clients: tuple[ClientView, ...]
+    degraded: tuple[str, ...] = ()
+    """What answers lack at present."""
+    stopping: bool = False
+
+
+class Problem(Answer):
+    """Why a request was not done: the kind of error, and a sentence for a person."""
+
+    error: str
+    message: str
+
+
+class AddRequest(Request):
+    """A text to remember."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+    namespace: NamespaceName | None = None
+    t_ref: MomentText | None = None
+    """When it was said; now, if not given."""
+    tz: str | None = None
+    """IANA name of the time zone in which dates in the text are read."""
+    source: SourceName = "user"
+    relearn: bool = False
+    """Whether it may say again what the person had erased before."""
+
+
+class AddItem(Request):
+    """One of many texts to remember."""
+
+    text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
+    t_ref: MomentText | None = None
+    tz: str | None = None
+    source: SourceName = "user"
+    relearn: bool = False
+
+
+class AddManyRequest(Request):
+    """Texts to remember in one go, oldest first."""
+
+    items: Annotated[tuple[AddItem, ...], Field(min_length=1, max_length=MAX_BATCH)]
+    namespace: NamespaceName | None = None
+
+
+class SearchRequest(Request):
+    """A question."""
+
+    query: Annotated[str, Field(min_length=1, max_length=20_000)]
+    namespace: NamespaceName | None = None
+    k: Annotated[int, Field(ge=1, le=1000)] = 5
+    as_of: MomentText | None = None
+    known_at: MomentText | None = None
+    include_history: bool = False
+    include_cold: bool = False
+
+
+class ForgetRequest(Request):
+    """What to erase: exactly one of the three."""
+
+    namespace: NamespaceName | None = None
+    fact_id: str | None = None
+    episode_id: str | None = None
+    entity: str | None = None
+
+
+class ClearRequest(Request):
+    """The namespace to remove; here it must be named."""
+
+    namespace: NamespaceName
+
+
+class ClientChange(Request):
+    """What to change about a client; what is left out stays."""
+
+    paused: bool | None = None
+    default_namespace: NamespaceName | None = None
+    """Where its calls go when they name no namespace; null leaves it as it is, and `reset_namespace` takes it away."""
+    reset_namespace: bool = False
