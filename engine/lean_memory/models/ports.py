@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,4 +45,50 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The vector for a question; shape (dims,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundEntity:
+    """A stretch of a text that a model takes for a thing of some kind; offsets are characters, `end` is exclusive."""
+
+    label: str
+    start: int
+    end: int
+    score: float
+    """How sure the model is, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRelation:
+    """Two stretches of a text that a model takes to stand in a relation: `head` does something to or with `tail`."""
+
+    name: str
+    head: tuple[int, int]
+    tail: tuple[int, int]
+    score: float
+    """How sure the model is of the less sure end, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Markup:
+    """What a model found in one text."""
+
+    entities: tuple[FoundEntity, ...] = ()
+    relations: tuple[FoundRelation, ...] = ()
+
+
+class EntityRelationModel(Protocol):
+    """Finds entities and relations of an open vocabulary, over-generating. Thread-safe."""
+
+    def read(self, texts: Sequence[str], *, labels: Sequence[str], relations: Sequence[str], threshold: float) -> list[Markup]:
+        """What is in each text, in order; everything that scores at least `threshold`. Raises `ModelError`."""
+        ...
+
+
+class TypingModel(Protocol):
+    """A language model that answers in JSON of a given schema. Thread-safe."""
+
+    def answer(self, instruction: str, question: str, schema: Mapping[str, object]) -> str:
+        """The raw answer, which may be anything; who asks checks it. Raises `ModelError` when there is none in time."""
         ...
