@@ -21,6 +21,7 @@ LONGEST_QUEUE = 64
 class _Job(Generic[T]):
     work: Callable[[], T]
     alone: str | None
+    started: Callable[[], None] | None
     answer: asyncio.Future[T]
 
 
@@ -44,8 +45,8 @@ class FairQueue:
         """Calls that have not started."""
         return sum(len(jobs) for jobs in self._waiting.values())
 
-    async def run(self, client: str, work: Callable[[], T], *, alone: str | None = None) -> T:
-        """The result of `work`. Raises `TooManyCallsError` at once where the client's queue is full.
+    async def run(self, client: str, work: Callable[[], T], *, alone: str | None = None, started: Callable[[], None] | None = None) -> T:
+        """The result of `work`; `started` is called when its turn has come. Raises `TooManyCallsError` at once where the client's queue is full.
 
         Cancelled before it starts, the work is dropped; once started it runs to its end, whoever still waits for it.
         """
@@ -54,7 +55,7 @@ class FairQueue:
             raise TooManyCallsError(
                 f"{self._longest} calls of {client} are waiting already, so this one was not taken. Try again in a second.", 1.0
             )
-        job = _Job(work=work, alone=alone, answer=asyncio.get_running_loop().create_future())
+        job = _Job(work=work, alone=alone, started=started, answer=asyncio.get_running_loop().create_future())
         jobs.append(job)
         self._idle.clear()
         self._start()
@@ -72,8 +73,10 @@ class FairQueue:
             self._running += 1
             if job.alone is not None:
                 self._taken.add(job.alone)
-            started = asyncio.get_running_loop().run_in_executor(self._executor, job.work)
-            started.add_done_callback(lambda done, job=job: self._ended(job, done))
+            if job.started is not None:
+                job.started()
+            running = asyncio.get_running_loop().run_in_executor(self._executor, job.work)
+            running.add_done_callback(lambda done, job=job: self._ended(job, done))
         if not self._running and not self._waiting:
             self._idle.set()
 

@@ -1,0 +1,110 @@
+"""The door: every request to every route passes it first, whatever the route is for.
+
+It lets in what is addressed to this service by its own name and port, was not sent by a page of another origin, and carries a good
+token in the Authorization header. Pure ASGI, so that streams are not held up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from urllib.parse import parse_qsl
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lean_memory.errors import LeanMemoryError
+from lean_memory_bridge.callers import Callers
+from lean_memory_bridge.runtime import CLIENT_HEADER
+from lean_memory_bridge.streams import Streams
+
+CALLER = "lean_memory.caller"
+"""The key of the ASGI scope that holds the `Caller`."""
+OPEN_PATHS = frozenset({"/healthz"})
+"""What answers without a token: the handshake, by which the service proves itself to the caller."""
+
+_TOKEN_NAMES = frozenset({"token", "access_token", "admin_token", "bearer", "authorization", "api_key", "apikey", "key"})
+_LONGEST_TOKEN = 512
+
+
+class Guard:
+    """ASGI middleware in front of everything; `port` is the one the service listens on."""
+
+    def __init__(self, app: ASGIApp, *, port: int, callers: Callers, streams: Streams) -> None:
+        self._app, self._callers, self._streams = app, callers, streams
+        self._hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
+        self._origins = frozenset(f"http://{host}" for host in self._hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+        refusal = self._misdirected(headers) or _token_in_address(scope)
+        if refusal is not None:
+            await _refuse(send, *refusal)
+        elif scope["path"] in OPEN_PATHS:
+            await self._app(scope, receive, send)
+        else:
+            await self._with_token(headers, scope, receive, send)
+
+    def _misdirected(self, headers: Headers) -> tuple[int, str] | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return 421, "This address is not the memory's: its name is 127.0.0.1 or localhost, with its port."
+        if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
+            return 403, "Pages of other origins have no access to the memory."
+        if any(site not in {"same-origin", "none"} for site in headers.getlist("sec-fetch-site")):
+            return 403, "Pages of other sites have no access to the memory."
+        return None
+
+    async def _with_token(self, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
+        token = _bearer(headers)
+        names = headers.getlist(CLIENT_HEADER)
+        try:
+            caller = None
+            if token is not None and len(names) <= 1:
+                caller = await asyncio.to_thread(self._callers.of, token, names[0] if names else None)
+        except LeanMemoryError as error:
+            await _refuse(send, 400, str(error), type(error).__name__)
+            return
+        if caller is None:
+            await _refuse(send, 401, "A good token is needed: `Authorization: Bearer …`. `lean-memory clients token NAME` makes one.")
+            return
+        scope[CALLER] = caller
+        # The MCP library ties a session to whoever opened it by this user.
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
+        if scope["method"] == "GET":
+            await self._streams.run(caller.name, self._app, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _bearer(headers: Headers) -> str | None:
+    given = headers.getlist("authorization")
+    if len(given) != 1:
+        return None
+    scheme, _, token = given[0].partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and 0 < len(token) <= _LONGEST_TOKEN else None
+
+
+def _token_in_address(scope: Scope) -> tuple[int, str] | None:
+    """A token in an address ends up in logs and histories: such a request is refused even if it carries a good one as well."""
+    query = scope["query_string"].decode("latin-1")
+    if any(name.lower() in _TOKEN_NAMES for name, _ in parse_qsl(query, keep_blank_values=True)):
+        return 400, "A token does not belong into an address; send it as `Authorization: Bearer …`. Change the token that was sent."
+    return None
+
+
+async def _refuse(send: Send, status: int, sentence: str, error: str = "RefusedError") -> None:
+    body = json.dumps({"error": error, "message": sentence}).encode()
+    extra: Mapping[bytes, bytes] = {b"www-authenticate": b"Bearer"} if status == 401 else {}
+    headers = {b"content-type": b"application/json", b"content-length": str(len(body)).encode(), b"cache-control": b"no-store", **extra}
+    await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
+    await send({"type": "http.response.body", "body": body})
