@@ -156,6 +156,8 @@ class EpisodeState(StrEnum):
     """How far ingest has got with an episode."""
 
     STORED = "stored"
+    UNREAD = "unread"
+    """Reading it failed; it is found by its words, and tried again at the next start."""
     DONE = "done"
 
 
@@ -297,7 +299,7 @@ class AddResult(Sequence[FactId]):
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out before anything was written."""
     queued: bool = False
-    """A later pass will add to this when its model is there."""
+    """It is stored for good, and a later pass will add to this: when its model is there, the disk has room, the file is not kept locked."""
     withheld: int = 0
     """Statements not learned because the person had them forgotten."""
 

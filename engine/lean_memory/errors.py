@@ -10,7 +10,7 @@ LeanMemoryError
 │   ├── ForeignFileError         a file in the data root is not one of ours; it was not touched
 │   ├── NewerSchemaError         the file was written by a newer Lean Memory; it can be read, not written
 │   ├── DamagedFileError         SQLite says the file is not intact
-│   ├── StorageFullError         the disk is full; the store is as it was before the call
+│   ├── StorageFullError         the disk is full; nothing was kept of what this was raised for
 │   └── BusyError                another process kept the file locked for too long
 ├── LeaseHeldError               a maintenance run holds the namespace; try again when it has ended
 ├── ModelError                   a model cannot be loaded or gave an unusable answer
@@ -63,7 +63,7 @@ class DamagedFileError(StorageError):
 
 
 class StorageFullError(StorageError):
-    """The disk is full; the store is as it was before the call."""
+    """The disk is full; nothing was kept of what this was raised for, and everything that was acknowledged before."""
 
 
 class BusyError(StorageError):

@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,20 +29,22 @@ from lean_memory.domain import (
     Modality,
     ModelIdentity,
     Polarity,
-    Source,
     Visibility,
     name_key,
     value_key,
 )
-from lean_memory.errors import BusyError, ModelError, NotFoundError
+from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.pipeline import Recent, extract
-from lean_memory.extraction.sentences import passages, sentences
+from lean_memory.extraction.sentences import passages
+from lean_memory.keeping import Addition, Said, keep
 from lean_memory.models.ports import Embedder
 from lean_memory.resolution.contradiction import by_cosine, by_words
 from lean_memory.resolution.plan import plan
+from lean_memory.resolution.reach import touched
 from lean_memory.resolution.statements import Statement, statement
-from lean_memory.store.namespace_store import NamespaceStore, NewEpisode, WriteTransaction
+from lean_memory.store.namespace_store import NamespaceStore, WriteTransaction
+from lean_memory.store.tombstones import Claim
 
 log = logging.getLogger(__name__)
 
@@ -51,21 +54,9 @@ RECENT_EPISODES = 3
 _REMEMBERED = 64
 _TRIES = 3
 _AT_ONCE = 64
+_FOR_NOW = (BusyError, StorageFullError)
 _COMPARED = 100
 """Open values, newest first, that a retraction is compared with by cosine; each has to be embedded."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Addition:
-    """One thing to add: a text, when it was said (`t_ref`), in which time zone, by whom."""
-
-    text: str
-    t_ref: Instant
-    tz: str
-    source: Source = Source.USER
-    client: str | None = None
-    relearn: bool = False
-    """Learn it even where the person had it erased before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,24 +72,43 @@ class _Prepared:
 
 @dataclass(slots=True, kw_only=True)
 class Ingest:
-    """The ingest of one namespace. Its only state is a cache of what the last episodes gave."""
+    """The ingest of one namespace. Its only state is a cache of what the last episodes gave, and whether something waits."""
 
     store: NamespaceStore
     embedder: Embedder
-    _candidates: OrderedDict[_Said, tuple[Candidate, ...]] = field(default_factory=OrderedDict["_Said", "tuple[Candidate, ...]"])
+    _candidates: OrderedDict[_Key, tuple[Candidate, ...]] = field(default_factory=OrderedDict["_Key", "tuple[Candidate, ...]"])
+    _behind: bool = False
+    """Whether something that was said here is stored and waits to be learned."""
 
     def add(self, additions: Sequence[Addition]) -> list[AddResult]:
-        """Store and learn `additions` in order; each is durable when this returns."""
-        self._lift([said.text for a in additions if a.relearn for said in sentences(a.text)])
-        kept = [self._without_forgotten(a) for a in additions]
-        said = [a for a, _ in kept if a is not None]
-        episodes = self.store.record_episodes([_new_episode(a) for a in said])
-        again = frozenset(e.uid for e, a in zip(episodes, said, strict=True) if a.relearn)
-        learned = iter(self.finish(episodes, again))
-        return [_withheld(None if a is None else next(learned), cut) for a, cut in kept]
+        """Store and learn `additions` in order; each is durable when this returns.
+
+        What is stored and cannot be learned for now, because the disk is full or another program keeps the file locked, is answered
+        as `queued`: the next addition that is learned takes it along, and so does the next opening. Raises only where nothing was stored.
+        """
+        said = [Said(a) for a in additions]
+        if self.store.has_tombstones():
+            for each in said:
+                each.split()
+        kept = self.store.change(lambda tx: [keep(tx, each) for each in said])
+        episodes = [episode for episode, _ in kept if episode is not None]
+        again = frozenset(e.uid for (e, _), a in zip(kept, additions, strict=True) if e is not None and a.relearn)
+        learned = iter(self._learn(episodes, again))
+        return [_withheld(None if episode is None else next(learned), cut) for episode, cut in kept]
+
+    def catch_up(self) -> None:
+        """Learn what is stored and not learned yet, as far as the disk and other programs allow it; the next addition tries again."""
+        try:
+            self._behind = False
+            self.resume()
+        except _FOR_NOW as error:
+            self._fall_behind(error)
+        except BaseException:
+            self._behind = True
+            raise
 
     def resume(self) -> int:
-        """Finish what an earlier process left between the two transactions; gives how many episodes that were."""
+        """Finish what was left between the two transactions; gives how many episodes that were."""
         waiting = self.store.unfinished()
         for start in range(0, len(waiting), _AT_ONCE):
             self.finish(waiting[start : start + _AT_ONCE])
@@ -113,9 +123,9 @@ class Ingest:
         """
         for _ in range(_TRIES if episodes else 0):
             prepared = self._prepared(episodes)
-            with self.store.write() as tx:
-                if all(tx.is_as_read(each.episode) for each in prepared):
-                    return [_write(tx, each, again=each.episode.uid in again) for each in prepared]
+            results = self.store.change(partial(_write_all, prepared=prepared, again=again))
+            if results is not None:
+                return results
             episodes = [self._as_stored(episode) for episode in episodes]
         if not episodes:
             return []
@@ -124,7 +134,28 @@ class Ingest:
     def after_forgetting(self) -> None:
         """Let go of what the last episodes gave, and give what is left of cut passages their vectors."""
         self._candidates.clear()
-        self._complete_vectors()
+        try:
+            self._complete_vectors()
+        except _FOR_NOW as error:
+            self._fall_behind(error)
+
+    def _learn(self, episodes: Sequence[Episode], again: frozenset[EpisodeId]) -> list[AddResult]:
+        try:
+            results = self.finish(episodes, again)
+        except _FOR_NOW as error:
+            self._fall_behind(error)
+            return [AddResult(episode_id=episode.uid, queued=True) for episode in episodes]
+        except BaseException:
+            self._behind = True
+            raise
+        if self._behind:
+            self.catch_up()
+        return results
+
+    def _fall_behind(self, error: StorageError) -> None:
+        if not self._behind:
+            log.warning("What is said is kept and found by its words; more is made of it later (%s).", type(error).__name__)
+        self._behind = True
 
     def _complete_vectors(self) -> None:
         """Give the texts that wait for one their vectors, a batch at a time."""
@@ -135,10 +166,7 @@ class Ingest:
                 vectors = dict(zip(texts, self.embedder.embed(list(texts.values())), strict=True))
             except ModelError:
                 return
-            with self.store.write() as tx:
-                tx.set_vectors(model, texts, vectors)
-                if len(texts) < _AT_ONCE:
-                    tx.note_all_vectors()
+            self.store.change(partial(_set_vectors, model=model, texts=texts, vectors=vectors))
 
     def _prepared(self, episodes: Sequence[Episode]) -> list[_Prepared]:
         read = [(episode, self._extract(episode)) for episode in episodes]
@@ -158,23 +186,6 @@ class Ingest:
             return self.store.episode(episode.uid)
         except NotFoundError:
             return episode
-
-    def _lift(self, forgotten: Sequence[str]) -> None:
-        if forgotten and any(self.store.forgotten(forgotten)):
-            with self.store.write() as tx:
-                for sentence in forgotten:
-                    tx.lift_tombstone(sentence)
-
-    def _without_forgotten(self, addition: Addition) -> tuple[Addition | None, int]:
-        """What is left of a text without the sentences that the person had erased, and how many those are."""
-        gone = self.store.forgotten(said.text for said in sentences(addition.text))
-        if not any(gone):
-            return addition, 0
-        cut = [said.span for said, forgotten in zip(sentences(addition.text), gone, strict=True) if forgotten]
-        text = addition.text
-        for span in reversed(cut):
-            text = text[: span.start] + text[span.end :]
-        return (replace(addition, text=text) if text.strip() else None), len(cut)
 
     def _extract(self, episode: Episode) -> tuple[Candidate, ...] | None:
         found = _understood(episode, self._recent(episode))
@@ -258,7 +269,7 @@ class Ingest:
         return list(dict.fromkeys(value_key(f.object or f.fact_text) for f in facts))
 
 
-_Said = tuple[EpisodeId, str]
+_Key = tuple[EpisodeId, str]
 
 
 def _understood(episode: Episode, recent: Recent) -> tuple[Candidate, ...] | None:
@@ -271,10 +282,6 @@ def _understood(episode: Episode, recent: Recent) -> tuple[Candidate, ...] | Non
     return tuple(sorted(found.candidates, key=lambda c: c.span.start))
 
 
-def _new_episode(a: Addition) -> NewEpisode:
-    return NewEpisode(text=a.text, source=a.source, client=a.client, t_ref=a.t_ref, tz=a.tz, passages=passages(a.text))
-
-
 def _withheld(result: AddResult | None, cut: int) -> AddResult:
     """The result with the sentences that were not even stored; of a text that had no other, there is no episode."""
     if result is None:
@@ -282,18 +289,26 @@ def _withheld(result: AddResult | None, cut: int) -> AddResult:
     return replace(result, withheld=result.withheld + cut) if cut else result
 
 
+def _write_all(tx: WriteTransaction, *, prepared: Sequence[_Prepared], again: frozenset[EpisodeId]) -> list[AddResult] | None:
+    """Write what was made of episodes; nothing if one of them says something else by now."""
+    if not all(tx.is_as_read(each.episode) for each in prepared):
+        return None
+    return [_write(tx, each, again=each.episode.uid in again) for each in prepared]
+
+
 def _write(tx: WriteTransaction, prepared: _Prepared, *, again: bool) -> AddResult:
     episode = prepared.episode
-    if prepared.statements is None:
-        return AddResult(episode_id=episode.uid, queued=True)
     if tx.is_done(episode.uid):
         return AddResult(episode_id=episode.uid, fact_ids=tuple(tx.facts_of(episode.uid)))
+    if prepared.statements is None:
+        tx.note_unreadable(episode.uid)
+        return AddResult(episode_id=episode.uid, queued=True)
     if again:
         for said in prepared.statements:
-            _lift_statement(tx, said.candidate)
+            tx.lift_tombstone(_claim(said.candidate))
     if not prepared.vectors:
         tx.note_missing_vectors()
-    kept = [s for s in prepared.statements if not _is_forgotten(tx, s.candidate)]
+    kept = [s for s in prepared.statements if not tx.is_tombstoned(_claim(s.candidate))]
     applied = tx.apply(resolve(tx, kept, episode.recorded_at), episode=episode, embeddings=prepared.vectors, model=prepared.model)
     return AddResult(
         episode_id=episode.uid,
@@ -305,12 +320,16 @@ def _write(tx: WriteTransaction, prepared: _Prepared, *, again: bool) -> AddResu
     )
 
 
-def _is_forgotten(tx: WriteTransaction, c: Candidate) -> bool:
-    return tx.is_tombstoned(sentence=c.fact_text, subject=c.subject, predicate=c.predicate, value=c.object, polarity=c.polarity)
+def _claim(c: Candidate) -> Claim:
+    return Claim(sentence=c.fact_text, subject=c.subject, predicate=c.predicate, value=c.object, polarity=c.polarity)
 
 
-def _lift_statement(tx: WriteTransaction, c: Candidate) -> None:
-    tx.lift_tombstone(c.fact_text, subject=c.subject, predicate=c.predicate, value=c.object, polarity=c.polarity)
+def _set_vectors(
+    tx: WriteTransaction, *, model: ModelIdentity, texts: Mapping[int, str], vectors: Mapping[int, NDArray[np.float32]]
+) -> None:
+    tx.set_vectors(model, texts, vectors)
+    if len(texts) < _AT_ONCE:
+        tx.note_all_vectors()
 
 
 def resolve(tx: WriteTransaction, statements: Sequence[Statement], recorded_at: Instant) -> ChangeSet:
@@ -318,9 +337,7 @@ def resolve(tx: WriteTransaction, statements: Sequence[Statement], recorded_at: 
     planned: list[ChangeSet] = []
     new = 0
     for slot, said in _by_slot(statements).items():
-        whole = slot.cardinality is Cardinality.FUNCTIONAL or any(s.candidate.act is not Act.ASSERT for s in said)
-        values = None if whole else frozenset(s.object_key for s in said)
-        window = tx.window(slot, values, min(s.valid_at for s in said))
+        window = touched(tx, slot, said)
         planned.append(plan(window, said, recorded_at=recorded_at, first_new=new))
         new += len(planned[-1].facts)
     return joined(planned)

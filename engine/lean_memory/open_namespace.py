@@ -25,6 +25,10 @@ class OpenNamespace:
         self._parts: tuple[NamespaceStore, CodeTable, Ingest] | None = None
         self._resumed = False
         self.is_closed = False
+        self.users = 0
+        """How many calls are at work in it, as its memory counts them."""
+        self.is_left = False
+        """Whether nobody else is to begin in it; whoever is the last at work in it closes it."""
 
     @property
     def store(self) -> NamespaceStore:
@@ -47,7 +51,7 @@ class OpenNamespace:
             if resume and not self._resumed:
                 self._resumed = True
                 if self.store.writable:
-                    self.ingest.resume()
+                    self.ingest.catch_up()
 
     def close(self) -> None:
         """Close the file; whoever is at work in it is told."""

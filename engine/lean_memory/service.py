@@ -200,9 +200,9 @@ class MemoryService:
         self._check_open()
         cleared = NamespaceStore.clear(self._settings.root, name_of(namespace), settings=self._settings, clock=self._clock)
         with self._lock:
-            opened = self._open.pop(namespace, None)
-        if opened is not None:
-            opened.close()
+            idle = self._leave(namespace)
+        if idle is not None:
+            idle.close()
         return cleared
 
     def namespaces(self) -> list[str]:
@@ -249,11 +249,13 @@ class MemoryService:
             raise ClosedError("This memory is closed; make a new Memory to go on.")
 
     def _with(self, name: str, do: Callable[[OpenNamespace], _T], *, create: bool = True, resume: bool = True) -> _T:
-        """Do something with an open namespace; once more where another thread cleared and closed it in between."""
+        """Do something with an open namespace, which stays open until it is done, whatever other threads clear meanwhile."""
+        opened = self._begin(name)
         try:
-            return do(self._namespace(name, create=create, resume=resume))
-        except ClosedError:
-            return do(self._namespace(name, create=create, resume=resume))
+            opened.open(create=create, resume=resume)
+            return do(opened)
+        finally:
+            self._end(opened)
 
     def _learn(self, name: str, additions: Sequence[Addition]) -> list[AddResult]:
         return self._with(name, lambda opened: opened.ingest.add(additions))
@@ -265,18 +267,33 @@ class MemoryService:
         except NotFoundError:
             return []
 
-    def _namespace(self, name: str, *, create: bool, resume: bool) -> OpenNamespace:
+    def _begin(self, name: str) -> OpenNamespace:
         with self._lock:
             self._check_open()
             opened = self._open.get(name_of(name))
-            if opened is None or opened.is_closed:
+            if opened is None:
                 opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock)
             self._open.move_to_end(name)
-            idle = self._open.popitem(last=False)[1] if len(self._open) > KEPT_OPEN else None
+            opened.users += 1
+            idle = self._leave(next(iter(self._open))) if len(self._open) > KEPT_OPEN else None
         if idle is not None:
             idle.close()
-        opened.open(create=create, resume=resume)
         return opened
+
+    def _end(self, opened: OpenNamespace) -> None:
+        with self._lock:
+            opened.users -= 1
+            last = opened.is_left and not opened.users
+        if last:
+            opened.close()
+
+    def _leave(self, name: str) -> OpenNamespace | None:
+        """Begin nothing more in a namespace as it is open now, with the lock held; gives it if nobody is at work in it: it is to be closed."""
+        opened = self._open.pop(name, None)
+        if opened is None:
+            return None
+        opened.is_left = True
+        return None if opened.users else opened
 
     def _addition(self, item: Mapping[str, object]) -> Addition:
         unknown = set(item) - {"text", "t_ref", "tz", "source", "client", "relearn"}

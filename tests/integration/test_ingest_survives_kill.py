@@ -18,6 +18,7 @@ CHILD = """
 import sys, threading
 from support.embedding import WordEmbedder
 from lean_memory import Memory
+from lean_memory.ingest import Ingest
 from lean_memory.store.namespace_store import NamespaceStore, WriteTransaction
 
 root, stage, number = sys.argv[1:]
@@ -36,9 +37,9 @@ with Memory(root=root, embedder=WordEmbedder()) as memory:
     memory.add("ana", f"My locker number is {number}1.")
     print("ACKNOWLEDGED", flush=True)
     if stage == "before-first":
-        NamespaceStore.record_episodes = stop_here
+        NamespaceStore.change = stop_here
     elif stage == "between":
-        NamespaceStore.write = stop_here
+        Ingest.finish = stop_here
     else:
         WriteTransaction.apply = stop_inside(WriteTransaction.apply)
     memory.add("ana", f"My badge number is {number}2.")

@@ -35,7 +35,7 @@ def test_a_full_disk_is_an_error_and_the_store_is_as_it_was(small_disk: Path) ->
         with store.write() as tx:
             tx.connection.execute("PRAGMA max_page_count = 150")
     said: list[str] = []
-    with pytest.raises(StorageFullError, match="is full; the memory is as it was before this call"):
+    with pytest.raises(StorageFullError, match="is full; nothing of this was kept"):
         for n in range(2_000):
             say(store, likes(f"thing {n}", f"I like thing {n}." + " And so on." * 20), at=day(1))
             said.append(f"thing {n}")

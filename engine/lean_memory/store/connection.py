@@ -108,23 +108,24 @@ def _set_pragmas(con: apsw.Connection, *, readonly: bool) -> None:
 @contextmanager
 def immediate(con: apsw.Connection, kind: str = "IMMEDIATE") -> Generator[None]:
     """One write transaction: committed when the block ends, rolled back by any exception."""
-    con.execute(f"BEGIN {kind}")
     try:
+        con.execute(f"BEGIN {kind}")
         yield
         con.execute("COMMIT")
-    except BaseException:
-        roll_back(con)
-        raise
+    finally:
+        if con.in_transaction:
+            con.execute("ROLLBACK")
 
 
 @contextmanager
 def snapshot(con: apsw.Connection) -> Generator[None]:
     """One read transaction: everything read in the block is of one moment."""
-    con.execute("BEGIN")
     try:
+        con.execute("BEGIN")
         yield
     finally:
-        roll_back(con)
+        if con.in_transaction:
+            con.execute("ROLLBACK")
 
 
 def roll_back(con: apsw.Connection) -> None:
@@ -204,7 +205,7 @@ def _os_translation(error: OSError, path: Path) -> StorageError:
 
 def _full(path: Path) -> StorageFullError:
     return StorageFullError(
-        f"The disk that holds {path} is full; the memory is as it was before this call. Free some space and say it again."
+        f"The disk that holds {path} is full; nothing of this was kept, and all that was acknowledged before is. Free some space and say it again."
     )
 
 

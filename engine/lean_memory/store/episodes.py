@@ -114,6 +114,11 @@ def mark_done(con: apsw.Connection, uid: EpisodeId) -> None:
     con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.DONE.value, uid))
 
 
+def mark_unread(con: apsw.Connection, uid: EpisodeId) -> None:
+    """Note that reading an episode failed; it is tried again with those that are not finished."""
+    con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.UNREAD.value, uid))
+
+
 def passages_of(con: apsw.Connection, episode_row: int) -> list[Passage]:
     """The passages of an episode, in order."""
     found = con.execute(

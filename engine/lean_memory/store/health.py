@@ -101,14 +101,22 @@ def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageErr
         """
         SELECT (SELECT count(*) FROM fact), (SELECT count(*) FROM fact WHERE is_latest AND NOT struck), (SELECT count(*) FROM episode),
                (SELECT count(*) FROM episode WHERE state <> :done), (SELECT count(*) FROM entity),
-               (SELECT count(*) FROM setting WHERE key = 'unpurged'), (SELECT value FROM setting WHERE key = 'next_moment')
+               (SELECT count(*) FROM setting WHERE key = 'unpurged'), (SELECT value FROM setting WHERE key = 'next_moment'),
+               (SELECT count(*) FROM episode WHERE state = :unread)
         """,
-        {"done": EpisodeState.DONE.value},
+        {"done": EpisodeState.DONE.value, "unread": EpisodeState.UNREAD.value},
     ).fetchone()
-    facts, latest, episodes, unfinished, entities, unpurged, next_moment = cast("tuple[int, int, int, int, int, int, int]", counts)
+    facts, latest, episodes, unfinished, entities, unpurged, next_moment, unread = cast(
+        "tuple[int, int, int, int, int, int, int, int]", counts
+    )
     problems = [str(refusal)] if refusal is not None else []
     if unpurged:
         problems.append("Something was erased, but the file or its log may hold copies of it until the namespace is opened again.")
+    if unread:
+        problems.append(
+            f"{unread} of the texts could not be read, so no facts were made of them. They are kept and found by their words, "
+            "and read again when the namespace is next opened."
+        )
     if next_moment > now + _AHEAD_MS:
         problems.append(
             f"Something was recorded while the clock stood at {_date(next_moment)}, which is still to come; until then all that is recorded "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import RLock
-from typing import cast
+from threading import Lock, RLock
+from typing import TypeVar, cast
 
 import apsw
 
@@ -31,10 +31,10 @@ from lean_memory.settings import Settings
 from lean_memory.store import clear as clearing
 from lean_memory.store import search_index
 from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back
-from lean_memory.store.episodes import NewEpisode, insert_episode, load_episode, recent_episodes, unfinished_episodes
+from lean_memory.store.episodes import NewEpisode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
-from lean_memory.store.forget import Eraser
+from lean_memory.store.forget import Erased, Eraser
 from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
@@ -42,10 +42,12 @@ from lean_memory.store.namespaces import FileKind, check_identity, copies_of, ki
 from lean_memory.store.opened_file import FileOpener, OpenedFile
 from lean_memory.store.purge import purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
-from lean_memory.store.tombstones import has_tombstones, is_tombstoned
+from lean_memory.store.tombstones import has_tombstones
 from lean_memory.store.writing import WriteTransaction
 
 __all__ = ["HydratedRow", "NamespaceStore", "NewEpisode", "ReadTransaction", "WriteTransaction"]
+
+_T = TypeVar("_T")
 
 
 class NamespaceStore:
@@ -61,6 +63,8 @@ class NamespaceStore:
         """`None` once closed, and between the failure to open the file anew and the next call, which tries again."""
         self._closed = False
         self._lock = RLock()
+        self._writing = Lock()
+        """Held during a write transaction, besides `_lock`."""
         self.name = opener.name
         self.path = opener.path
         self.clock = clock
@@ -113,41 +117,68 @@ class NamespaceStore:
 
     def record_episodes(self, many: Iterable[NewEpisode]) -> list[Episode]:
         """Keep several episodes in one transaction, in order."""
-        stored: list[Episode] = []
-        with self._transaction() as tx:
-            for new in many:
-                stored.append(insert_episode(tx.connection, new, tx.recorded_at))
-                tx.tick()
-        return stored
+        return self.change(lambda tx: [tx.record(new) for new in many])
 
     def unfinished(self) -> list[Episode]:
         """Episodes that were stored and not finished, oldest first."""
-        with self._snapshot() as con:
-            return unfinished_episodes(con)
+        return self._look(unfinished_episodes)
 
     def recent_episodes(self, before: EpisodeId, *, client: str | None, limit: int) -> list[Episode]:
         """The last `limit` episodes of a client that were stored before another, oldest first."""
-        with self._snapshot() as con:
-            return recent_episodes(con, before, client, limit)
+        return self._look(lambda con: recent_episodes(con, before, client, limit))
 
     def episode(self, uid: EpisodeId) -> Episode:
         """An episode by its id."""
-        with self._snapshot() as con:
-            return load_episode(con, uid)
+        return self._look(lambda con: load_episode(con, uid))
 
     # What is known
 
+    def change(self, do: Callable[[WriteTransaction], _T]) -> _T:
+        """One write transaction, committed when `do` ends and rolled back by any exception. Nothing slow belongs inside it.
+
+        Ctrl-C, wherever it comes, leaves neither the lock nor the transaction behind: they are let go of by calls of the driver and of
+        the lock themselves, which it cannot come between, and not by functions, which it can keep from running.
+        """
+        with self._lock:
+            self._refuse_nested()
+            with self._writing, errors_translated(self.path):
+                try:
+                    tx = self._begin()
+                    done = do(tx)
+                    self._commit(tx)
+                    return done
+                finally:
+                    if (opened := self._opened) is not None and (con := opened.writer) is not None and con.in_transaction:
+                        con.execute("ROLLBACK")
+
     @contextmanager
     def write(self) -> Generator[WriteTransaction]:
-        """One write transaction, committed when the block ends and rolled back by any exception. Nothing slow belongs inside it."""
-        with self._transaction() as tx:
-            yield tx
+        """The same for a block. Ctrl-C may leave it open for as long as the block's frame is kept, as a debugger does."""
+        with self._lock:
+            self._refuse_nested()
+            with self._writing, errors_translated(self.path):
+                tx = self._begin()
+                try:
+                    yield tx
+                    self._commit(tx)
+                finally:
+                    roll_back(tx.connection)
+
+    def look(self, do: Callable[[ReadTransaction], _T]) -> _T:
+        """What `do` reads from one snapshot of the file."""
+        return self._look(lambda con: do(ReadTransaction(connection=con, namespace=self.name)))
 
     @contextmanager
     def read(self) -> Generator[ReadTransaction]:
-        """One snapshot of the file for everything that a search reads."""
-        with self._snapshot() as con:
-            yield ReadTransaction(connection=con, namespace=self.name)
+        """The same for a block."""
+        with errors_translated(self.path):
+            opened = self._current()
+            with opened.readers.snapshot() as con:
+                if not self._is_left_behind(con):
+                    yield ReadTransaction(connection=con, namespace=self.name)
+                    return
+            with self._reopened(opened).readers.snapshot() as con:
+                yield ReadTransaction(connection=con, namespace=self.name)
 
     def facts(
         self,
@@ -160,39 +191,31 @@ class NamespaceStore:
     ) -> list[Fact]:
         """The facts that `visibility` lets through, newest `valid_at` first, then the one recorded later; `None` modalities are all."""
         wanted = FactFilter(subject=subject, predicate=predicate, modalities=modalities, limit=limit)
-        with self._snapshot() as con:
-            return read_facts(con, self.name, wanted, visibility)
+        return self._look(lambda con: read_facts(con, self.name, wanted, visibility))
 
     def fact(self, fact_id: FactId) -> Fact:
         """A fact by its id, however it stands. Raises `NotFoundError`."""
-        with self._snapshot() as con:
-            return read_fact(con, self.name, fact_id)
+        return self._look(lambda con: read_fact(con, self.name, fact_id))
 
     def history(self, fact_id: FactId) -> list[HistoryEntry]:
         """The chain that a fact belongs to, oldest first. Raises `NotFoundError`."""
-        with self._snapshot() as con:
-            return read_history(con, self.name, fact_id)
+        return self._look(lambda con: read_history(con, self.name, fact_id))
 
     def status(self) -> NamespaceStatus:
         """Counts and health."""
-        with self._snapshot() as con:
-            return read_status(con, self.name, self.path, self._current().refusal, self.clock())
+        return self._look(lambda con: read_status(con, self.name, self.path, self._current().refusal, self.clock()))
 
     def check(self) -> list[str]:
         """What does not hold of the promises about a file, a sentence each; empty when all do."""
-        with self._snapshot() as con:
-            return check_invariants(con)
+        return self._look(check_invariants)
 
     def lacks_vectors(self) -> bool:
         """Whether some texts were noted as waiting for their vectors."""
-        with self._snapshot() as con:
-            return con.execute("SELECT 1 FROM setting WHERE key = 'lacks_vectors'").fetchone() is not None
+        return self._look(lambda con: con.execute("SELECT 1 FROM setting WHERE key = 'lacks_vectors'").fetchone() is not None)
 
     def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
         """Index rows that `model` has made no vector for, with their texts. Reads the whole index."""
-        with self._snapshot() as con:
-            rows = search_index.rows_without_vector(con, model, limit)
-            return ReadTransaction(connection=con, namespace=self.name).texts(rows)
+        return self.look(lambda tx: tx.texts(search_index.rows_without_vector(tx.connection, model, limit)))
 
     # What is erased
 
@@ -205,10 +228,13 @@ class NamespaceStore:
         result. Passages that were changed wait for their vectors (`rows_without_vector`). Raises `NotFoundError`; `BusyError`, or another
         `StorageError` that says so, if it is erased but copies in the log or in unused parts of the file could not be removed for now.
         """
+
+        def erase(tx: WriteTransaction) -> Erased:
+            scope = find_scope(tx.connection, fact_id=fact_id, episode_id=episode_id, entity=entity)
+            return Eraser(con=tx.connection, scope=scope, now=tx.recorded_at).run()
+
         with self._lock:
-            with self._transaction() as tx:
-                scope = find_scope(tx.connection, fact_id=fact_id, episode_id=episode_id, entity=entity)
-                erased = Eraser(con=tx.connection, scope=scope, now=tx.recorded_at).run()
+            erased = self.change(erase)
             purge(self._current().write_connection(), self.path, erased.traces)
         return replace(erased.result, backups_holding_copies=copies_of(self.path))
 
@@ -216,16 +242,11 @@ class NamespaceStore:
         self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
     ) -> list[str]:
         """The texts that `forget` with the same arguments would erase. Raises `NotFoundError` where it would."""
-        with self._snapshot() as con:
-            return sentences_of(con, find_scope(con, fact_id=fact_id, episode_id=episode_id, entity=entity))
+        return self._look(lambda con: sentences_of(con, find_scope(con, fact_id=fact_id, episode_id=episode_id, entity=entity)))
 
-    def forgotten(self, sentences: Iterable[str]) -> list[bool]:
-        """Which of the sentences were forgotten: asked before an episode is recorded, so that they are not even kept as text.
-
-        Empty where nothing ever was; the sentences are then not looked at.
-        """
-        with self._snapshot() as con:
-            return [is_tombstoned(con, sentence) for sentence in sentences] if has_tombstones(con) else []
+    def has_tombstones(self) -> bool:
+        """Whether anything was ever forgotten here."""
+        return self._look(has_tombstones)
 
     @classmethod
     def clear(cls, root: Path, name: str, *, settings: Settings, clock: Clock) -> ClearResult:
@@ -244,50 +265,40 @@ class NamespaceStore:
         opened = self._opened
         return self._reopened(None) if opened is None else opened
 
-    @contextmanager
-    def _transaction(self) -> Generator[WriteTransaction]:
-        with self._lock, errors_translated(self.path):
-            con, moment = self._begin()
-            try:
-                tx = WriteTransaction(con, self.name, moment)
-                yield tx
-                con.execute("UPDATE setting SET value = ? WHERE key = 'next_moment'", (max(tx.recorded_at, moment + 1),))
-                con.execute("COMMIT")
-            finally:
-                roll_back(con)
+    def _refuse_nested(self) -> None:
+        if self._writing.locked():
+            raise RuntimeError("a write transaction was begun inside another one")
 
-    def _begin(self) -> tuple[apsw.Connection, Instant]:
-        """Begin a write transaction in the file that is at the path now, and the moment of everything recorded in it."""
+    def _begin(self) -> WriteTransaction:
+        """Begin a write transaction in the file that is at the path now; with the moment of everything recorded in it."""
         while True:
             opened = self._current()
             con = opened.write_connection()
-            if con.in_transaction:
-                raise RuntimeError("a write transaction was begun inside another one")
+            # With the lock held it is nobody's: whoever began it was interrupted.
+            roll_back(con)
             con.execute("BEGIN IMMEDIATE")
             if not has_moved(con):
                 break
             roll_back(con)
             self._reopened(opened)
-        try:
-            if clearing.is_cleared(con):
-                clearing.revive(con)
-            free = cast("int", con.execute("SELECT value FROM setting WHERE key = 'next_moment'").get)
-        except BaseException:
-            roll_back(con)
-            raise
-        return con, Instant(max(self.clock(), free))
+        if clearing.is_cleared(con):
+            clearing.revive(con)
+        free = cast("int", con.execute("SELECT value FROM setting WHERE key = 'next_moment'").get)
+        return WriteTransaction(con, self.name, Instant(max(self.clock(), free)))
 
-    @contextmanager
-    def _snapshot(self) -> Generator[apsw.Connection]:
+    def _commit(self, tx: WriteTransaction) -> None:
+        tx.connection.execute("UPDATE setting SET value = ? WHERE key = 'next_moment'", (max(tx.recorded_at, tx.began_at + 1),))
+        tx.connection.execute("COMMIT")
+
+    def _look(self, do: Callable[[apsw.Connection], _T]) -> _T:
         with errors_translated(self.path):
-            opened = self._current()
-            with opened.readers.snapshot() as con:
-                # This is also the first read, with which the snapshot begins.
-                if not self._is_left_behind(con):
-                    yield con
-                    return
-            with self._reopened(opened).readers.snapshot() as con:
-                yield con
+            while True:
+                opened = self._current()
+                # Whether it is left behind is also the first read, with which the snapshot begins.
+                found = opened.readers.look(lambda con: None if self._is_left_behind(con) else [do(con)])
+                if found is not None:
+                    return found[0]
+                self._reopened(opened)
 
     def _is_left_behind(self, con: apsw.Connection) -> bool:
         """Whether the open file was cleared and removed, and another one is at its path now."""

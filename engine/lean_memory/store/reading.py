@@ -7,7 +7,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import cast
+from typing import TypeVar, cast
+from weakref import WeakSet
 
 import apsw
 
@@ -18,6 +19,8 @@ from lean_memory.store.visibility import LATEST
 
 _KEPT_READERS = 4
 
+_T = TypeVar("_T")
+
 
 class ReaderPool:
     """Read connections of one file, opened when needed; each is used by one thread at a time."""
@@ -25,12 +28,25 @@ class ReaderPool:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
         self._connect = connect
         self._idle: list[apsw.Connection] = []
+        self._every: WeakSet[apsw.Connection] = WeakSet()
         self._lock = Lock()
         self._closed = False
 
+    def look(self, do: Callable[[apsw.Connection], _T]) -> _T:
+        """What `do` reads with a connection inside a read transaction: all of it is of one moment."""
+        con = self._take()
+        try:
+            con.execute("BEGIN")
+            return do(con)
+        finally:
+            # Calls of the driver alone: Ctrl-C cannot come between here and the rollback. One that is not given back closes by itself.
+            if con.in_transaction:
+                con.execute("ROLLBACK")
+            self._give_back(con)
+
     @contextmanager
     def snapshot(self) -> Generator[apsw.Connection]:
-        """A connection inside a read transaction: everything read in the block is of one moment."""
+        """The same for a block."""
         con = self._take()
         try:
             with snapshot(con):
@@ -43,20 +59,30 @@ class ReaderPool:
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
+            self._every.difference_update(idle)
         for con in idle:
             con.close()
+
+    def in_use(self) -> int:
+        """How many connections are being read with."""
+        with self._lock:
+            return len(self._every) - len(self._idle)
 
     def _take(self) -> apsw.Connection:
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        return self._connect()
+        con = self._connect()
+        with self._lock:
+            self._every.add(con)
+        return con
 
     def _give_back(self, con: apsw.Connection) -> None:
         with self._lock:
             if not self._closed and len(self._idle) < _KEPT_READERS:
                 self._idle.append(con)
                 return
+            self._every.discard(con)
         con.close()
 
 

@@ -5,11 +5,23 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import cast
 
 import apsw
 
-from lean_memory.domain import Instant, Polarity, value_key
+from lean_memory.domain import Instant, Polarity, name_key, value_key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A sentence and, where one is known, what it says: `value` of the `subject`, by the `predicate`."""
+
+    sentence: str
+    subject: str = ""
+    predicate: str = ""
+    value: str = ""
+    polarity: Polarity = Polarity.POSITIVE
 
 
 def has_tombstones(con: apsw.Connection) -> bool:
@@ -17,14 +29,9 @@ def has_tombstones(con: apsw.Connection) -> bool:
     return con.execute("SELECT 1 FROM tombstone LIMIT 1").fetchone() is not None
 
 
-def is_tombstoned(con: apsw.Connection, sentence: str) -> bool:
-    """Whether the sentence, whatever its case, spacing and edge punctuation, was forgotten."""
-    return _is_known(con, _sentence(sentence))
-
-
-def is_value_tombstoned(con: apsw.Connection, subject_key: str, predicate: str, object_key: str, polarity: Polarity) -> bool:
-    """Whether a fact that said this of the subject was forgotten, in whatever words."""
-    return _is_known(con, _value(subject_key, predicate, object_key, polarity))
+def is_tombstoned(con: apsw.Connection, claim: Claim) -> bool:
+    """Whether the sentence, whatever its case, spacing and edge punctuation, was forgotten, or the fact in it, in whatever words."""
+    return has_tombstones(con) and any(_is_known(con, message) for message in _messages(claim))
 
 
 def bury_sentences(con: apsw.Connection, sentences: Iterable[str], moment: Instant) -> int:
@@ -37,18 +44,21 @@ def bury_values(con: apsw.Connection, values: Iterable[tuple[str, str, str, Pola
     return _bury(con, {_value(*value) for value in values}, moment)
 
 
-def lift_sentence(con: apsw.Connection, sentence: str) -> None:
-    """The person says it after all: let the sentence be learned again."""
-    con.execute("DELETE FROM tombstone WHERE digest = ?", (_digest(con, _sentence(sentence)),))
+def lift(con: apsw.Connection, claim: Claim) -> None:
+    """The person says it after all: let the sentence, and the fact in it, be learned again."""
+    for message in _messages(claim):
+        con.execute("DELETE FROM tombstone WHERE digest = ?", (_digest(con, message),))
 
 
-def lift_value(con: apsw.Connection, subject_key: str, predicate: str, object_key: str, polarity: Polarity) -> None:
-    """Let a fact that says this of the subject be learned again."""
-    con.execute("DELETE FROM tombstone WHERE digest = ?", (_digest(con, _value(subject_key, predicate, object_key, polarity)),))
+def _messages(claim: Claim) -> list[bytes]:
+    messages = [_sentence(claim.sentence)]
+    if claim.subject and claim.predicate and claim.value:
+        messages.append(_value(name_key(claim.subject), claim.predicate, value_key(claim.value), claim.polarity))
+    return messages
 
 
 def _is_known(con: apsw.Connection, message: bytes) -> bool:
-    return has_tombstones(con) and con.execute("SELECT 1 FROM tombstone WHERE digest = ?", (_digest(con, message),)).fetchone() is not None
+    return con.execute("SELECT 1 FROM tombstone WHERE digest = ?", (_digest(con, message),)).fetchone() is not None
 
 
 def _bury(con: apsw.Connection, messages: set[bytes], moment: Instant) -> int:

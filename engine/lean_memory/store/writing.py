@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 import apsw
@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, Slot, Window
-from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant, ModelIdentity, Polarity, name_key, value_key
+from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant, ModelIdentity
 from lean_memory.store import search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
-from lean_memory.store.episodes import episode_row, mark_done
+from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark_done, mark_unread
 from lean_memory.store.reading import ReadTransaction
-from lean_memory.store.slots import read_window
+from lean_memory.store.slots import read_values, read_window
+from lean_memory.store.tombstones import Claim
 
 
 class WriteTransaction:
@@ -23,6 +24,7 @@ class WriteTransaction:
 
     def __init__(self, connection: apsw.Connection, namespace: str, moment: Instant) -> None:
         self.connection = connection
+        self.began_at = moment
         self.recorded_at = moment
         """The moment of what is recorded next: later than anything in the file."""
         self._namespace = namespace
@@ -30,6 +32,12 @@ class WriteTransaction:
     def tick(self) -> None:
         """Go on to the next moment, so that what is recorded from here on counts as later."""
         self.recorded_at = Instant(self.recorded_at + 1)
+
+    def record(self, new: NewEpisode) -> Episode:
+        """Keep what was said, with its passages and their words."""
+        episode = insert_episode(self.connection, new, self.recorded_at)
+        self.tick()
+        return episode
 
     def episode_row(self, uid: EpisodeId) -> int:
         """The row of an episode. Raises `NotFoundError`."""
@@ -48,43 +56,34 @@ class WriteTransaction:
         return [FactId(row[0]) for row in cast("list[tuple[str]]", rows.fetchall())]
 
     def window(self, slot: Slot, values: frozenset[str] | None, since: Instant) -> Window:
-        """The part of a slot that a statement about the moments from `since` on can touch; `values` are the keys that matter, or all."""
+        """What a slot holds from `since` on; `values` are the keys that matter, or all. See `Window`."""
         return read_window(self.connection, slot, values, since)
 
-    def is_tombstoned(
-        self,
-        sentence: str,
-        *,
-        subject: str | None = None,
-        predicate: str | None = None,
-        value: str | None = None,
-        polarity: Polarity = Polarity.POSITIVE,
-    ) -> bool:
-        """Whether the sentence was forgotten or, where the statement is given too, whether its fact was, in whatever words."""
-        if tombstones.is_tombstoned(self.connection, sentence):
-            return True
-        if subject is None or predicate is None or not value:
-            return False
-        return tombstones.is_value_tombstoned(self.connection, name_key(subject), predicate, value_key(value), polarity)
+    def values_marked(self, slot: Slot, marks: Iterable[str]) -> Sequence[str]:
+        """The keys of the values that a slot ever held and in which one of the marks stands."""
+        return read_values(self.connection, slot, marks)
 
-    def lift_tombstone(
-        self,
-        sentence: str,
-        *,
-        subject: str | None = None,
-        predicate: str | None = None,
-        value: str | None = None,
-        polarity: Polarity = Polarity.POSITIVE,
-    ) -> None:
+    def has_tombstones(self) -> bool:
+        """Whether anything was ever forgotten here."""
+        return tombstones.has_tombstones(self.connection)
+
+    def is_tombstoned(self, claim: Claim) -> bool:
+        """Whether the sentence was forgotten or, where the statement is given too, whether its fact was, in whatever words."""
+        return tombstones.is_tombstoned(self.connection, claim)
+
+    def lift_tombstone(self, claim: Claim) -> None:
         """The person says it after all: let the sentence and, where the statement is given too, its fact be learned again."""
-        tombstones.lift_sentence(self.connection, sentence)
-        if subject is not None and predicate is not None and value:
-            tombstones.lift_value(self.connection, name_key(subject), predicate, value_key(value), polarity)
+        tombstones.lift(self.connection, claim)
 
     def is_as_read(self, episode: Episode) -> bool:
         """Whether an episode still says what was read of it; a part may have been erased since. One that is gone says nothing."""
         text = self.connection.execute("SELECT text FROM episode WHERE uid = ?", (episode.uid,)).get
         return text is None or text == episode.text
+
+    def note_unreadable(self, uid: EpisodeId) -> None:
+        """Note that reading an episode failed; it waits, and is found by its words."""
+        mark_unread(self.connection, uid)
+        self.note_missing_vectors()
 
     def note_missing_vectors(self) -> None:
         """Note that some texts wait for their vectors, so that the next start looks for them."""
