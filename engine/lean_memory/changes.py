@@ -76,11 +76,12 @@ class WindowEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The part of a slot that a statement about the moments from `since` on can touch.
+    """What a slot holds from the moment `since` on, of the values asked for; what ended before it is not in here.
 
-    `facts` are those not struck whose `valid_to` is open or not before `since`, of the values asked for. With `start` the earliest
-    `valid_at` among them (or `since`): also the merged ones asserted at or after `start`, and as `evidence` what was said at or
-    after `start`: confirmations of the values asked for, and every retraction.
+    `facts` are those not struck whose `valid_to` is open or not before `since`, merged ones among them. `evidence` is what was said at
+    or after `since`: confirmations of the values asked for, and every retraction. Of what was said before, it holds what still counts
+    at `since` for facts that began earlier: the assertions (merged facts are with `facts`) that name an end or are of another trust
+    than the fact, and all of those that a fact rests on which was itself asserted later.
     """
 
     slot: Slot

@@ -1,17 +1,30 @@
-"""The statements of one episode about a slot, beside what is stored of it, as the events of one timeline."""
+"""The statements of one episode about a slot, beside what is stored of it, as a timeline to fold."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from lean_memory.changes import Window, WindowEvidence, WindowFact
-from lean_memory.domain import Act, Candidate, EndReason, Instant, Trust, outranks, value_key
-from lean_memory.resolution.contradiction import names
+from lean_memory.domain import Act, Candidate, EndReason, Instant, Polarity, Trust, outranks, value_key
+from lean_memory.resolution.contradiction import by_words
 from lean_memory.resolution.statements import Statement
-from lean_memory.resolution.timeline import Event, Order, Value
+from lean_memory.resolution.timeline import Event, Interval, Order, Value
 
 Origin = WindowFact | WindowEvidence | int
 """Where an event comes from: a stored fact, a stored confirmation or retraction, or the statement of that index."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Everything that counts in a timeline from the window's beginning on."""
+
+    opened: list[Interval]
+    """What was open already when the window begins."""
+    events: list[Event]
+    origins: dict[Order, Origin]
+    """Where each event comes from, those of `opened` among them, by its order."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,76 +39,130 @@ class Board:
     withdrawn: set[int] = field(default_factory=set[int])
     """Indexes of statements that a later one of the same episode takes back."""
 
-    def take(self, index: int, said: Statement) -> None:
-        """Add the statement of that index (they come in order)."""
-        if said.candidate.act is Act.CORRECT:
-            said = self._correct(index, said)
-        self.statements.append(said)
+    @classmethod
+    def of(cls, window: Window, statements: Iterable[Statement], recorded_at: Instant) -> Board:
+        """The board with all statements of an episode, in the order they were said."""
+        board = cls(window=window, recorded_at=recorded_at)
+        for index, said in enumerate(statements):
+            board.statements.append(board._correct(index, said) if said.candidate.act is Act.CORRECT else said)
+        return board
 
-    def _correct(self, index: int, said: Statement) -> Statement:
-        """Strike what was never so; the correction takes its place in world time."""
-        earlier = self._newest_statement(said)
-        if earlier is not None:
-            self.withdrawn.add(earlier)
-            return replace(said, valid_at=self.statements[earlier].valid_at)
-        wrong = self._newest_fact(said)
-        if wrong is None or wrong.object_key == said.object_key:
-            return said
-        self.struck[wrong.row] = index
-        return replace(said, valid_at=wrong.valid_at)
+    def reaches_back_to(self) -> Instant:
+        """The earliest moment that changes: where a statement is placed, or where what was never so began."""
+        wrong = (f.valid_at for f in self.window.facts if f.row in self.struck)
+        return min([*wrong, *(said.valid_at for said in self.statements)])
 
-    def _newest_statement(self, said: Statement) -> int | None:
-        wrong = value_key(said.candidate.corrects or "")
-        for index in range(len(self.statements) - 1, -1, -1):
-            other = self.statements[index]
-            asserts = other.candidate.act is not Act.RETRACT and index not in self.withdrawn
-            if asserts and other.object_key != said.object_key and (not wrong or names(wrong, other.object_key)):
-                return index
-        return None
-
-    def _newest_fact(self, said: Statement) -> WindowFact | None:
-        wrong = value_key(said.candidate.corrects or "")
-        facts = [f for f in self.window.facts if f.is_latest and f.row not in self.struck and _may_correct(said.candidate, f)]
-        named = [f for f in facts if names(wrong, f.object_key)] if wrong else facts
-        return max(named, key=lambda f: (f.recorded_at, f.row), default=None)
-
-    def events(self) -> tuple[list[Event], dict[Order, Origin]]:
-        """What counts in the timeline, and where each event comes from, by its order."""
+    def told(self) -> Told:
+        """What counts in the timeline."""
         origins: dict[Order, Origin] = {}
+        before: dict[int, list[Event]] = defaultdict(list)
         events: list[Event] = []
-        rows = self._standing()
-        for fact in self.window.facts:
-            if fact.row in rows:
-                events.extend(_fact_events(fact, origins))
-        for said in self.window.evidence:
-            if said.act is Act.RETRACT or said.fact_row is None or said.fact_row in rows:
-                order = (said.recorded_at, _rank(said.act), said.span.start, 2 * said.row + 1)
-                origins[order] = said
-                events.append(_evidence_event(said, order))
-        for index, statement_ in enumerate(self.statements):
+        facts = self._standing()
+        for holder, event, origin in self._stored(facts):
+            origins[event.order] = origin
+            if holder is not None and event.at < self.window.since:
+                before[holder].append(event)
+            else:
+                events.append(event)
+        for index, said in enumerate(self.statements):
             if index not in self.withdrawn:
                 order = self.order(index)
                 origins[order] = index
-                events.append(_statement_event(statement_, order))
-        return events, origins
+                events.append(_statement_event(said, order))
+        return Told(opened=[_opened(facts[row], members) for row, members in before.items()], events=events, origins=origins)
 
     def order(self, index: int) -> Order:
         """The place of a statement among everything said about the same moment."""
         said = self.statements[index].candidate
         return (self.recorded_at, _rank(said.act), said.span.start, index)
 
-    def _standing(self) -> set[int]:
-        """Rows whose statements count here; what only confirms a fact outside the window says nothing in it."""
-        rows = {f.row for f in self.window.facts}
-        return {
-            f.row
-            for f in self.window.facts
-            if f.row not in self.struck and (f.end_reason is not EndReason.MERGED or f.superseded_by in rows)
-        }
+    def _correct(self, index: int, said: Statement) -> Statement:
+        """Strike what was never so; the correction takes its place in world time, unless it gives a date of its own."""
+        if said.candidate.polarity is Polarity.NEGATIVE:
+            return said
+        earlier = self._newest_statement(said)
+        if earlier is not None:
+            self.withdrawn.add(earlier)
+            self.struck.update({row: index for row, by in self.struck.items() if by == earlier})
+            return _in_place(said, self.statements[earlier].valid_at)
+        wrong = self._newest_fact(said)
+        if wrong is None or wrong.object_key == said.object_key:
+            return said
+        self.struck[wrong.row] = index
+        return _in_place(said, wrong.valid_at)
+
+    def _newest_statement(self, said: Statement) -> int | None:
+        asserted = [
+            index
+            for index, other in enumerate(self.statements)
+            if other.candidate.act is not Act.RETRACT
+            and index not in self.withdrawn
+            and other.object_key != said.object_key
+            and _same_stance(said.candidate, other.candidate)
+        ]
+        named = _named(said, [self.statements[index].object_key for index in asserted])
+        return max((index for index in asserted if self.statements[index].object_key in named), default=None)
+
+    def _newest_fact(self, said: Statement) -> WindowFact | None:
+        """The fact that a correction means: of those it can mean, which hold when it was said, the one that was said last."""
+        facts = [f for f in self.window.facts if f.row not in self.struck and _holds(f, said.valid_at) and self._may_correct(said, f)]
+        named = _named(said, [f.object_key for f in facts])
+        return max((f for f in facts if f.object_key in named), key=lambda f: (f.recorded_at, f.row), default=None)
+
+    def _may_correct(self, said: Statement, fact: WindowFact) -> bool:
+        c = said.candidate
+        if not _same_stance(c, fact):
+            return False
+        rests_on = [fact.trust, *(e.trust for e in self.window.evidence if e.act is Act.ASSERT and e.fact_row == fact.row)]
+        return not any(outranks(trust, c.trust) for trust in rests_on)
+
+    def _standing(self) -> dict[int, WindowFact]:
+        """The facts that count here, by row. What only confirms a fact that was struck, or one outside the window, does not."""
+        facts = {f.row: f for f in self.window.facts if f.row not in self.struck}
+        return {row: f for row, f in facts.items() if not _is_merged(f) or f.superseded_by in facts}
+
+    def _stored(self, facts: dict[int, WindowFact]) -> Iterator[tuple[int | None, Event, Origin]]:
+        """What the stored rows say, each with the row of the fact that it rests with, if any."""
+        for fact in facts.values():
+            yield fact.superseded_by if _is_merged(fact) else fact.row, _fact_event(fact), fact
+            if fact.end_reason is EndReason.FORGOTTEN and fact.valid_to is not None:
+                yield None, _forgotten_end(fact, fact.valid_to), fact
+        for said in self.window.evidence:
+            if said.act is Act.RETRACT:
+                yield None, _evidence_event(said), said
+            elif said.fact_row is None or said.fact_row in facts:
+                yield said.fact_row, _evidence_event(said), said
 
 
-def _may_correct(candidate: Candidate, fact: WindowFact) -> bool:
-    return fact.modality is candidate.modality and not outranks(fact.trust, candidate.trust)
+def _named(said: Statement, keys: Sequence[str]) -> set[str]:
+    """Those of the values that a correction says were never so: all of them where it names none."""
+    wrong = value_key(said.candidate.corrects or "")
+    return set(by_words(wrong, keys)) if wrong else set(keys)
+
+
+def _in_place(said: Statement, valid_at: Instant) -> Statement:
+    return said if said.candidate.valid_at is not None else replace(said, valid_at=valid_at)
+
+
+def _same_stance(candidate: Candidate, other: Candidate | WindowFact) -> bool:
+    return other.modality is candidate.modality and other.polarity is candidate.polarity
+
+
+def _holds(fact: WindowFact, moment: Instant) -> bool:
+    return fact.is_latest and (fact.valid_to is None or fact.valid_to > moment)
+
+
+def _is_merged(fact: WindowFact) -> bool:
+    return fact.end_reason is EndReason.MERGED
+
+
+def _opened(fact: WindowFact, said: list[Event]) -> Interval:
+    """The interval of a fact as what was said before the window left it."""
+    members = sorted(said, key=lambda e: (e.at, e.order))
+    interval = Interval(value=_value(fact), start=fact.valid_at, trust=members[0].trust)
+    for member in members:
+        interval.confirm(member)
+    return interval
 
 
 def _rank(act: Act) -> int:
@@ -103,31 +170,40 @@ def _rank(act: Act) -> int:
     return 0 if act is Act.RETRACT else 1
 
 
-def _fact_events(fact: WindowFact, origins: dict[Order, Origin]) -> list[Event]:
+def _value(said: WindowFact | WindowEvidence) -> Value:
+    return Value(key=said.object_key, polarity=said.polarity, modality=said.modality)
+
+
+def _fact_event(fact: WindowFact) -> Event:
     order = (fact.recorded_at, _rank(Act.ASSERT), fact.position, 2 * fact.row)
-    origins[order] = fact
-    value = Value(key=fact.object_key, polarity=fact.polarity, modality=fact.modality)
-    said = Event(
-        at=fact.asserted_at, order=order, act=Act.ASSERT, value=value, until=fact.asserted_until, additive=fact.additive, trust=fact.trust
+    return Event(
+        at=fact.asserted_at,
+        order=order,
+        act=Act.ASSERT,
+        value=_value(fact),
+        until=fact.asserted_until,
+        additive=fact.additive,
+        trust=fact.trust,
     )
-    if fact.end_reason is not EndReason.FORGOTTEN or fact.valid_to is None:
-        return [said]
-    # What ended it was erased; the end itself stands.
-    return [
-        said,
-        Event(
-            at=fact.valid_to,
-            order=(fact.recorded_at, _rank(Act.RETRACT), fact.position, 2 * fact.row),
-            act=Act.RETRACT,
-            value=value,
-            trust=Trust.USER,
-        ),
-    ]
 
 
-def _evidence_event(said: WindowEvidence, order: Order) -> Event:
-    value = Value(key=said.object_key, polarity=said.polarity, modality=said.modality)
-    return Event(at=said.valid_at, order=order, act=said.act, value=value, until=said.valid_to, additive=said.additive, trust=said.trust)
+def _forgotten_end(fact: WindowFact, end: Instant) -> Event:
+    """What ended the fact was erased; the end itself stands."""
+    order = (fact.recorded_at, _rank(Act.RETRACT), fact.position, 2 * fact.row)
+    return Event(at=end, order=order, act=Act.RETRACT, value=_value(fact), trust=Trust.USER)
+
+
+def _evidence_event(said: WindowEvidence) -> Event:
+    order = (said.recorded_at, _rank(said.act), said.span.start, 2 * said.row + 1)
+    return Event(
+        at=said.valid_at,
+        order=order,
+        act=said.act,
+        value=_value(said),
+        until=said.valid_to,
+        additive=said.additive,
+        trust=said.trust,
+    )
 
 
 def _statement_event(said: Statement, order: Order) -> Event:

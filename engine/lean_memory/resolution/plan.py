@@ -17,9 +17,7 @@ def plan(window: Window, statements: Sequence[Statement], *, recorded_at: Instan
 
     `recorded_at` is when their episode was recorded; `first_new` is the number of new facts already planned in the same change set: references to new facts count from it.
     """
-    board = Board(window=window, recorded_at=recorded_at)
-    for index, said in enumerate(statements):
-        board.take(index, said)
-    events, origins = board.events()
-    intervals = fold(events, window.slot.cardinality)
-    return Difference(board=board, origins=origins, intervals=intervals, first_new=first_new).changes()
+    board = Board.of(window, statements, recorded_at)
+    told = board.told()
+    intervals = fold(told.events, window.slot.cardinality, told.opened)
+    return Difference(board=board, origins=told.origins, intervals=intervals, first_new=first_new).changes()

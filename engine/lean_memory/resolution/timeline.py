@@ -61,9 +61,14 @@ class Interval:
         self.trust = event.trust if outranks(event.trust, self.trust) else self.trust
 
 
-def fold(events: Iterable[Event], cardinality: Cardinality) -> list[Interval]:
-    """The intervals that the events add up to, in order of their start."""
+def fold(events: Iterable[Event], cardinality: Cardinality, opened: Iterable[Interval] = ()) -> list[Interval]:
+    """The intervals that the events add up to, in order of their start.
+
+    `opened` are those that are open when the first event comes, as a fold over what came before left them; they are taken on from there.
+    """
     slot = _OpenSlot(functional=cardinality is Cardinality.FUNCTIONAL)
+    for interval in sorted(opened, key=lambda i: i.start):
+        slot.take_on(interval)
     for event in sorted(events, key=lambda e: (e.at, e.order)):
         slot.expire(event.at)
         if event.act is Act.RETRACT:
@@ -92,6 +97,16 @@ class _OpenSlot:
             if interval.end == until and self._open.get(interval.value) is interval:
                 self._close(interval, until, EndReason.ENDED, None)
 
+    def take_on(self, interval: Interval) -> None:
+        """Start with a value that is open already; where two are the same, because their subjects are one, they are one."""
+        held = self._open.get(interval.value)
+        if held is None:
+            self._hold(interval)
+            return
+        for member in interval.members:
+            held.confirm(member)
+            self._expect_end(held, member.until)
+
     def assert_(self, event: Event) -> None:
         """Open the value, closing what it displaces; or confirm it where it is open."""
         held = self._open.get(event.value)
@@ -102,11 +117,7 @@ class _OpenSlot:
         for interval in self._rivals(event):
             if self._displaces(event, interval):
                 self._close(interval, event.at, EndReason.SUPERSEDED, event)
-        opened = Interval(value=event.value, start=event.at, end=event.until, members=[event], trust=event.trust)
-        self._open[event.value] = opened
-        for mark in buckets(event.value.key):
-            self._marked.setdefault(mark, {})[event.value] = opened
-        self._expect_end(opened, event.until)
+        self._hold(Interval(value=event.value, start=event.at, end=event.until, members=[event], trust=event.trust))
 
     def retract(self, event: Event) -> None:
         """Close the values that the retraction means: all of them, or those that the surest rung finds."""
@@ -136,6 +147,12 @@ class _OpenSlot:
         for mark in buckets(event.value.key):
             found.update(self._marked.get(mark, {}))
         return list(found.values())
+
+    def _hold(self, interval: Interval) -> None:
+        self._open[interval.value] = interval
+        for mark in buckets(interval.value.key):
+            self._marked.setdefault(mark, {})[interval.value] = interval
+        self._expect_end(interval, interval.end)
 
     def _expect_end(self, interval: Interval, until: Instant | None) -> None:
         if until is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import cast
 
 import apsw
@@ -22,38 +23,55 @@ _FACT = """
 """
 _AMONG_VALUES = "AND f.object_key IN (SELECT value FROM json_each(:keys))"
 
+_REACHING = "AND (f.valid_to IS NULL OR f.valid_to >= :since)"
+# What was said before `since` and still counts then, of the facts that it began with.
+_COUNTS = "({said}.{until} IS NOT NULL OR {said}.trust <> h.trust OR h.asserted_at >= :since)"
+_MERGED_BEFORE = f"""
+    AND f.id IN (
+        SELECT m.id FROM fact m JOIN fact h ON h.id = m.superseded_by
+        WHERE m.superseded_by IN (SELECT value FROM json_each(:held)) AND m.end_reason = 'merged' AND m.asserted_at < :since
+              AND {_COUNTS.format(said="m", until="asserted_until")}
+    )
+"""
+
 _EvidenceRow = tuple[int, str, str, str, str, str, str, int, int, int | None, int, int | None, str, str, int, int]
 _EVIDENCE = """
     SELECT c.id, c.act, c.object, c.object_key, c.polarity, c.modality, c.trust, c.additive, c.valid_at, c.valid_to, e.recorded_at, c.fact_id,
            c.fact_text, e.uid, c.span_start, c.span_end
     FROM evidence c JOIN episode e ON e.id = c.episode_id
-    WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :start AND c.act = '{act}'
 """
-_RETRACTIONS = _EVIDENCE.format(act="retract")
-_CONFIRMATIONS = _EVIDENCE.format(act="assert")
+_SINCE = _EVIDENCE + "WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :since AND c.act = '{act}'"
+_RETRACTIONS = _SINCE.format(act="retract")
+_CONFIRMATIONS = _SINCE.format(act="assert")
 _CONFIRMED_VALUES = "AND c.object_key IN (SELECT value FROM json_each(:keys))"
+_CONFIRMED_BEFORE = f"""
+    {_EVIDENCE} JOIN fact h ON h.id = c.fact_id
+    WHERE c.fact_id IN (SELECT value FROM json_each(:held)) AND c.act = 'assert' AND c.valid_at < :since
+          AND {_COUNTS.format(said="c", until="valid_to")}
+"""
+
+_KEYS = """
+    SELECT DISTINCT object_key FROM fact
+    WHERE subject_id = ? AND predicate = ? AND EXISTS (SELECT 1 FROM json_each(?) mark WHERE instr(object_key, mark.value))
+"""
 
 _Parameters = dict[str, str | int | None]
 
 
 def read_window(con: apsw.Connection, slot: Slot, values: frozenset[str] | None, since: Instant) -> Window:
-    """The part of a slot that a statement about the moments from `since` on can touch; see `Window`.
+    """What a slot holds from `since` on; see `Window`. `values` are the object keys that matter, or `None` for all.
 
-    `values` are the object keys that matter, or `None` for all. Costs grow with what is open or ended since, not with the slot's history.
+    Costs grow with what is open or was said since, not with the slot's history.
     """
     facts: list[WindowFact] = []
     evidence: list[WindowEvidence] = []
-    subjects = same_entities(con, slot.subject_key)
     keys = None if values is None else json.dumps(sorted(values))
-    for subject in subjects:
+    for subject in same_entities(con, slot.subject_key):
         given: _Parameters = {"subject": subject, "predicate": slot.predicate, "keys": keys, "since": since}
-        facts += _open_or_ended_since(con, given)
-    start = min([since, *(f.valid_at for f in facts)])
-    seen = {f.row for f in facts}
-    for subject in subjects:
-        given = {"subject": subject, "predicate": slot.predicate, "keys": keys, "start": start}
-        facts += [f for f in _merged_since(con, given) if f.row not in seen]
-        evidence += _evidence_since(con, given)
+        reaching = _reaching(con, given)
+        given["held"] = json.dumps([f.row for f in reaching if f.valid_at < since])
+        facts += reaching + _facts(con.execute(f"{_FACT} {_MERGED_BEFORE}", given))
+        evidence += _evidence_since(con, given) + _evidence(con.execute(_CONFIRMED_BEFORE, given))
     return Window(
         slot=slot,
         since=since,
@@ -62,20 +80,22 @@ def read_window(con: apsw.Connection, slot: Slot, values: frozenset[str] | None,
     )
 
 
-def _open_or_ended_since(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:
+def read_values(con: apsw.Connection, slot: Slot, marks: Iterable[str]) -> list[str]:
+    """The object keys that the slot ever held and in which one of the marks stands."""
+    sought = json.dumps(sorted(marks))
+    return [
+        cast("str", key)
+        for subject in same_entities(con, slot.subject_key)
+        for (key,) in con.execute(_KEYS, (subject, slot.predicate, sought))
+    ]
+
+
+def _reaching(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:
     if given["keys"] is not None:
-        return _facts(con.execute(f"{_FACT} {_AMONG_VALUES} AND (f.valid_to IS NULL OR f.valid_to >= :since)", given))
+        return _facts(con.execute(f"{_FACT} {_AMONG_VALUES} {_REACHING}", given))
     # Two queries, so that each is one range of the index on the ends.
     still_open = _facts(con.execute(f"{_FACT} AND f.valid_to IS NULL", given))
     return still_open + _facts(con.execute(f"{_FACT} AND f.valid_to >= :since", given))
-
-
-def _merged_since(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:
-    # A merged fact ends where it was asserted.
-    among = "" if given["keys"] is None else _AMONG_VALUES
-    # The plus keeps the planner on the index of the values where they are given.
-    ends = "f.valid_to" if given["keys"] is None else "+f.valid_to"
-    return _facts(con.execute(f"{_FACT} {among} AND f.end_reason = 'merged' AND {ends} >= :start", given))
 
 
 def _evidence_since(con: apsw.Connection, given: _Parameters) -> list[WindowEvidence]:

@@ -222,7 +222,7 @@ def test_a_window_on_some_values_holds_their_confirmations_and_every_retraction(
     say(store, likes("jazz", "I no longer like jazz.", act=Act.RETRACT), at=day(3))
     slot = Slot(subject_key="user", predicate="likes", cardinality=Cardinality.MULTI)
     with store.write() as tx:
-        window = tx.window(slot, frozenset({"tea"}), day(3))
+        window = tx.window(slot, frozenset({"tea"}), day(2))
     assert [f.object for f in window.facts] == ["tea"]
     assert [(c.object, c.act) for c in window.evidence] == [("tea", Act.ASSERT), ("jazz", Act.RETRACT)]
 
