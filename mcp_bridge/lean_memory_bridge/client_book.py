@@ -74,6 +74,13 @@ class ClientBook:
             self._follow()
             return self._clients.get(name)
 
+    def known(self, name: str) -> Client:
+        """The client of this name. Raises `NotFoundError`."""
+        found = self.named(name)
+        if found is None:
+            raise NotFoundError(f"There is no client {name!r}; `lean-memory clients` lists them.")
+        return found
+
     def by_token(self, token: str) -> Client | None:
         """The client that a bearer token belongs to."""
         with self._lock:
@@ -93,29 +100,25 @@ class ClientBook:
 
     def revoke(self, name: str) -> Client:
         """Take a client's token away. Raises `NotFoundError`."""
-        self._known(name)
+        self.known(name)
         return self._change(name, lambda client: replace(client, token_hash=None))
 
     def pause(self, name: str, paused: bool) -> Client:
         """Let a client in, or keep it out until it is let in again. Raises `NotFoundError`."""
-        self._known(name)
+        self.known(name)
         return self._change(name, lambda client: replace(client, paused=paused))
 
     def send_to(self, name: str, namespace: str | None) -> Client:
         """Set where a client's calls go when they name no namespace. Raises `NotFoundError`."""
-        self._known(name)
+        self.known(name)
         return self._change(name, lambda client: replace(client, default_namespace=namespace))
 
     def remove(self, name: str) -> None:
         """Strike a client out, and its token with it. Raises `NotFoundError`."""
-        self._known(name)
+        self.known(name)
         with self._alone() as clients:
             clients.pop(name, None)
             self._write(clients)
-
-    def _known(self, name: str) -> None:
-        if self.named(name) is None:
-            raise NotFoundError(f"There is no client {name!r}; `lean-memory clients` lists them.")
 
     def _change(self, name: str, change: Callable[[Client], Client]) -> Client:
         with self._alone() as clients:

@@ -19,18 +19,20 @@ class Feed:
         self._changed = asyncio.Event()
         self._news = asyncio.Condition()
         self._latest: Snapshot | None = None
+        self._followers = 0
 
     def changed(self) -> None:
         """Say that the state may be another one; the snapshot follows soon."""
         self._changed.set()
 
     async def keep_up(self) -> None:
-        """Make snapshots until cancelled."""
+        """Make snapshots until cancelled; only while somebody follows, as making one looks at every file."""
         while True:
             await self._changed.wait()
             self._changed.clear()
-            await self.refresh()
-            await asyncio.sleep(PAUSE)
+            if self._followers:
+                await self.refresh()
+                await asyncio.sleep(PAUSE)
 
     async def refresh(self) -> Snapshot:
         """The snapshot of this moment; a new version if anything is different."""
@@ -46,12 +48,16 @@ class Feed:
 
     async def follow(self, heartbeat: float) -> AsyncIterator[Snapshot | None]:
         """The newest snapshot, then each newer one; `None` after `heartbeat` seconds without news."""
-        seen = await self.refresh()
-        yield seen
-        while True:
-            newer = await self._newer_than(seen.version, heartbeat)
-            yield newer
-            seen = newer or seen
+        self._followers += 1
+        try:
+            seen = await self.refresh()
+            yield seen
+            while True:
+                newer = await self._newer_than(seen.version, heartbeat)
+                yield newer
+                seen = newer or seen
+        finally:
+            self._followers -= 1
 
     async def _newer_than(self, version: int, patience: float) -> Snapshot | None:
         async with self._news:

@@ -13,6 +13,8 @@ MAX_TEXT = 4_000_000
 """Characters that one `add` takes at most."""
 MAX_BATCH = 64
 """Texts that one `add_many` takes at most."""
+LARGEST_BODY = 20_000_000
+"""Bytes that one request holds at most: the longest text in the widest encoding, and its frame."""
 
 SourceName = Literal["user", "assistant", "tool", "doc", "import", "maintenance"]
 MomentText = Annotated[int | str, Field(examples=["2024-05-31", 1_717_113_600_000])]
@@ -180,6 +182,14 @@ class Forgotten(Answer):
     backups_holding_copies: tuple[str, ...] = ()
 
 
+class ForgetOutcome(Answer):
+    """Whether a forgetting took place."""
+
+    forgotten: bool
+    """False where the person did not confirm it."""
+    erased: Forgotten | None = None
+
+
 class Cleared(Answer):
     """What a clear did."""
 
@@ -307,6 +317,21 @@ class Snapshot(Answer):
     degraded: tuple[str, ...] = ()
     """What answers lack at present."""
     stopping: bool = False
+
+
+class Health(Answer):
+    """That the service lives, and if it was challenged, the proof that it knows the token of its data root."""
+
+    instance: str
+    version: str
+    pid: int
+    proof: str | None = None
+
+
+class Stopping(Answer):
+    """The service is ending."""
+
+    instance: str
 
 
 class Problem(Answer):

@@ -14,9 +14,11 @@ from lean_memory.service import MemoryService
 from lean_memory_bridge import answering
 from lean_memory_bridge.access_log import AccessLog
 from lean_memory_bridge.callers import Caller
+from lean_memory_bridge.client_book import OWNER
 from lean_memory_bridge.fairness import FairQueue
 from lean_memory_bridge.limits import READS, WRITES, Limiter
 from lean_memory_bridge.refusals import TooManyCallsError
+from lean_memory_bridge.repeats import Repeats
 from lean_memory_bridge.schemas import (
     AccessView,
     Added,
@@ -59,10 +61,19 @@ class Verbs:
     changed: Callable[[], None]
     calls: Counter[str] = field(default_factory=Counter[str])
     reads: Limiter = field(default_factory=lambda: Limiter(rate=READS))
+    repeats: Repeats[Added] = field(default_factory=Repeats["Added"])
     writes: Limiter = field(default_factory=lambda: Limiter(rate=WRITES))
 
-    async def add(self, caller: Caller, asked: AddRequest) -> Added:
-        """Remember a text. Durable when this returns, unless it is `queued` without an episode: then it is not finished yet."""
+    async def add(self, caller: Caller, asked: AddRequest, key: str | None = None) -> Added:
+        """Remember a text. Durable when this returns, unless it is `queued` without an episode: then it is not finished yet.
+
+        A caller that got no answer may send the same again with the same `key`: it gets the answer of the first call.
+        """
+        if key is None:
+            return await self._add(caller, asked)
+        return await self.repeats.once((caller.name, key, asked), lambda: self._add(caller, asked))
+
+    async def _add(self, caller: Caller, asked: AddRequest) -> Added:
         namespace = asked.namespace or caller.namespace
         item = AddItem(text=asked.text, t_ref=asked.t_ref, tz=asked.tz, source=asked.source, relearn=asked.relearn)
         call = Asked(caller=caller, verb="add", namespace=namespace, writes=True)
@@ -147,6 +158,10 @@ class Verbs:
         """The names of all namespaces, sorted."""
         call = Asked(caller=caller, verb="namespaces", namespace=None)
         return await self._done(call, lambda: tuple(self.memory.namespaces()), lambda _: (0, None))
+
+    async def known_namespaces(self) -> tuple[str, ...]:
+        """The same for the service's own use."""
+        return await self.queue.run(OWNER, lambda: tuple(self.memory.namespaces()))
 
     async def read(self, caller: Caller, verb: str, work: Callable[[], T]) -> T:
         """Any other reading of the engine, under the same rules."""

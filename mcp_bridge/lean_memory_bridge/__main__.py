@@ -1,0 +1,127 @@
+"""`python -m lean_memory_bridge --root R`: the service of one data root, in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import secrets
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from lean_memory.models.builtin import BuiltinEmbedder
+from lean_memory.service import MemoryService
+from lean_memory.settings import read_settings
+from lean_memory_bridge import takeover
+from lean_memory_bridge.app import Service
+from lean_memory_bridge.listening import Server, bound
+from lean_memory_bridge.only_one import only_one
+from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, HOST, Runtime, admin_token, read_runtime, remove_runtime, write_runtime
+
+LOCK = "service.lock"
+PATIENCE = 30.0
+"""Seconds to wait for a service that is starting or ending."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until told to stop; 0 then, and `EXIT_ALREADY_RUNNING` where another service has the data root."""
+    chosen = _read(arguments)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    root = read_settings(chosen.root).root
+    token = admin_token(root)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        with only_one(root / LOCK) as mine:
+            if mine:
+                return _serve(root, token, chosen.port, supervised=chosen.supervised)
+        other = takeover.meet(root, token, version())
+        if other is not None:
+            print(f"A service for {root} is running at {other.address} already (process {other.pid}).", file=sys.stderr)
+            return EXIT_ALREADY_RUNNING
+        if time.monotonic() > deadline:
+            print(f"Another process holds {root / LOCK} and does not answer; end it, then start again.", file=sys.stderr)
+            return EXIT_ALREADY_RUNNING
+        time.sleep(0.05)
+
+
+def version() -> str:
+    """The version of the installed program; of a source tree that is not installed, 0."""
+    try:
+        return metadata.version("lean-memory-desktop")
+    except metadata.PackageNotFoundError:
+        return "0"
+
+
+def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m lean_memory_bridge", description="The memory service of one data folder, on this computer only."
+    )
+    parser.add_argument("--root", help="the data folder; LM_DATA_ROOT or ~/.lean_memory where it is left out")
+    parser.add_argument("--port", type=int, help="the port to try first")
+    parser.add_argument("--supervised", action="store_true", help="end when standard input ends, as it does when the supervisor dies")
+    return parser.parse_args(arguments)
+
+
+def _serve(root: Path, token: str, port: int | None, *, supervised: bool) -> int:
+    stale = read_runtime(root)
+    # After a crash HTTP clients still know the port of before.
+    wanted = [number for number in (port, stale.port if stale else None) if number is not None]
+    with bound(wanted) as listener:
+        runtime = Runtime(
+            port=listener.getsockname()[1],
+            pid=os.getpid(),
+            started_at=time.time_ns() // 1_000_000,
+            version=version(),
+            instance=secrets.token_hex(16),
+        )
+        try:
+            _run(root, token, runtime, listener, supervised=supervised)
+        finally:
+            remove_runtime(root, runtime.instance)
+    return 0
+
+
+def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, *, supervised: bool) -> None:
+    embedder = BuiltinEmbedder()
+    memory = MemoryService(root, embedder=embedder)
+
+    def stop() -> None:
+        server.stop()
+
+    service = Service(root=root, memory=memory, runtime=runtime, token=token, warm=lambda: _warm(memory, embedder), stop=stop)
+    server = Server(service.app, listening=lambda: _announce(root, runtime), stopping=service.begin_to_stop)
+    if supervised:
+        threading.Thread(target=_end_with_input, args=(server,), daemon=True).start()
+    server.run([listener])
+
+
+def _announce(root: Path, runtime: Runtime) -> None:
+    write_runtime(root, runtime)
+    print(f"Lean Memory serves {root} at http://{HOST}:{runtime.port}", file=sys.stderr, flush=True)
+
+
+def _end_with_input(server: Server) -> None:
+    # Not sys.stdin: a thread that waits inside it makes the interpreter abort at its end.
+    while os.read(0, 4096):
+        pass
+    server.stop()
+
+
+def _warm(memory: MemoryService, embedder: BuiltinEmbedder) -> None:
+    """Load what the first calls would wait for, and finish what an earlier process left in any namespace. Raises `LeanMemoryError`."""
+    with tempfile.TemporaryDirectory(prefix="lean-memory-") as folder, MemoryService(folder, embedder=embedder) as trial:
+        trial.add("warm", "I moved to Porto on 3 May 2024.")
+        trial.search("warm", "Where do I live?")
+    for status in memory.status():
+        if status.unfinished and status.writable:
+            memory.facts(status.name, limit=1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

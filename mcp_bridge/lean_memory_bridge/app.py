@@ -1,0 +1,122 @@
+"""The service as an ASGI app: MCP, HTTP and the door before both, in one lifespan."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from lean_memory.service import MemoryService
+from lean_memory_bridge import problems
+from lean_memory_bridge.access_log import AccessLog
+from lean_memory_bridge.callers import Callers
+from lean_memory_bridge.client_book import ClientBook
+from lean_memory_bridge.events import Feed
+from lean_memory_bridge.fairness import FairQueue
+from lean_memory_bridge.guard import Guard
+from lean_memory_bridge.mcp_endpoint import McpEndpoint
+from lean_memory_bridge.routes import clients, memory, service
+from lean_memory_bridge.routes.parts import Parts
+from lean_memory_bridge.runtime import Runtime
+from lean_memory_bridge.schemas import ModelView, Snapshot
+from lean_memory_bridge.streams import Streams
+from lean_memory_bridge.verbs import Verbs
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 4
+"""Calls of the engine that run at the same time."""
+
+
+class Service:
+    """The app and what it is made of. `warm` loads the models, in a thread; `stop` ends the process's server."""
+
+    def __init__(
+        self, *, root: Path, memory: MemoryService, runtime: Runtime, token: str, warm: Callable[[], None], stop: Callable[[], None]
+    ) -> None:
+        self._executor = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="engine")
+        self._warm = warm
+        self._queue = FairQueue(self._executor, at_once=AT_ONCE)
+        feed = Feed(self._snapshot)
+        self.parts = Parts(
+            root=root,
+            runtime=runtime,
+            token=token,
+            verbs=Verbs(memory=memory, queue=self._queue, log=AccessLog(root), changed=feed.changed),
+            book=ClientBook(root),
+            feed=feed,
+            streams=Streams(),
+            stop=stop,
+            model=ModelView(state="loading"),
+            stopping=asyncio.Event(),
+        )
+        self._mcp = McpEndpoint(self.parts.verbs, runtime.version)
+        self.api = self._build()
+        self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=Callers(token, self.parts.book), streams=self.parts.streams)
+
+    def begin_to_stop(self) -> None:
+        """End what stays open, so that the server can wait for the rest. Safe to call again."""
+        self.parts.stopping.set()
+        self.parts.streams.end_all()
+
+    def _build(self) -> FastAPI:
+        api = FastAPI(
+            title="Lean Memory",
+            version=self.parts.runtime.version,
+            openapi_url="/api/v1/openapi.json",
+            docs_url=None,
+            redoc_url=None,
+            lifespan=self._lifespan,
+            responses=problems.DOCUMENTED,
+        )
+        api.state.parts = self.parts
+        for module in (memory, clients, service):
+            api.include_router(module.router)
+        api.router.routes.append(Route("/mcp", endpoint=self._mcp, methods=["GET", "POST", "DELETE"]))
+        problems.register(api)
+        return api
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _: FastAPI) -> AsyncGenerator[None]:
+        tasks = [asyncio.create_task(self.parts.feed.keep_up()), asyncio.create_task(self._get_ready())]
+        async with self._mcp.running():
+            yield
+            self.begin_to_stop()
+            await self._queue.drained()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._executor.shutdown()
+        await asyncio.to_thread(self.parts.verbs.memory.close)
+
+    async def _get_ready(self) -> None:
+        """Load the models and finish what an earlier process left, while the first calls are being answered."""
+        try:
+            await asyncio.to_thread(self._warm)
+        except problems.EXPECTED as error:
+            self.parts.model = ModelView(state="failed", message=str(error))
+            log.warning("The models could not be loaded: %s", type(error).__name__)
+        else:
+            self.parts.model = ModelView(state="ready")
+        self.parts.feed.changed()
+
+    async def _snapshot(self) -> Snapshot:
+        parts = self.parts
+        model = parts.model
+        return Snapshot(
+            version=0,
+            instance=parts.runtime.instance,
+            service_version=parts.runtime.version,
+            model=model,
+            namespaces=await parts.verbs.known_namespaces(),
+            clients=await asyncio.to_thread(clients.client_views, parts),
+            degraded=() if model.state == "ready" else ("embedder",),
+            stopping=parts.stopping.is_set(),
+        )

@@ -1,0 +1,99 @@
+"""The socket the service listens on, and the HTTP server around it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import socket
+import sys
+from collections.abc import Callable, Generator, Iterable
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from lean_memory_bridge.runtime import DEFAULT_PORT, HOST
+
+LONGEST_DRAIN = 25
+"""Seconds that requests get to finish when the service stops; more than the longest add."""
+
+_TRIED = 50
+
+
+def bound(preferred: Iterable[int]) -> socket.socket:
+    """A socket on this computer only: on the first port of `preferred` that is free, else on the next free one from the default on.
+
+    Raises `OSError` where not even the system finds a free port.
+    """
+    for port in (*preferred, *range(DEFAULT_PORT, DEFAULT_PORT + _TRIED)):
+        with contextlib.suppress(OSError):
+            return _bind(port)
+    return _bind(0)
+
+
+class Server(uvicorn.Server):
+    """Serves an app until told to stop. `listening` is called once requests are answered, `stopping` when it begins to end."""
+
+    def __init__(self, app: ASGIApp, *, listening: Callable[[], None], stopping: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=HOST,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                lifespan="on",
+                timeout_keep_alive=75,
+                timeout_graceful_shutdown=LONGEST_DRAIN,
+            )
+        )
+        self._listening, self._stopping = listening, stopping
+
+    def stop(self) -> None:
+        """Finish what is being done, then end."""
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._listening()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what stays open, then wait for the rest."""
+        self._stopping()
+        await super().shutdown(sockets)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Stop in good order on the usual signals, and not raise them again afterwards: the end is a normal one then."""
+        names = ("SIGINT", "SIGTERM", "SIGBREAK") if sys.platform == "win32" else ("SIGINT", "SIGTERM")
+
+        def stop(_number: int, _frame: FrameType | None) -> None:
+            self.stop()
+
+        before = {number: signal.signal(number, stop) for number in (getattr(signal, name) for name in names)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _bind(port: int) -> socket.socket:
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if sys.platform == "win32":
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((HOST, port))
+        # Bound is not taken yet: of two that bind the same port on Linux, the first to listen has it.
+        found.listen(128)
+    except BaseException:
+        found.close()
+        raise
+    found.setblocking(False)
+    return found

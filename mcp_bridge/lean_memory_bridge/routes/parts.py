@@ -1,0 +1,59 @@
+"""What the routes work with: the parts of the running service, and who is calling."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, cast
+
+from fastapi import Depends, Query, Request
+
+from lean_memory_bridge.callers import Caller
+from lean_memory_bridge.client_book import ClientBook
+from lean_memory_bridge.events import Feed
+from lean_memory_bridge.guard import CALLER
+from lean_memory_bridge.runtime import Runtime
+from lean_memory_bridge.schemas import ModelView
+from lean_memory_bridge.streams import Streams
+from lean_memory_bridge.verbs import Verbs
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts:
+    """The running service. `stop` asks it to end in good order."""
+
+    root: Path
+    runtime: Runtime
+    token: str
+    verbs: Verbs
+    book: ClientBook
+    feed: Feed
+    streams: Streams
+    stop: Callable[[], None]
+    model: ModelView
+    stopping: asyncio.Event
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts of the app that serves a request."""
+    return cast("Parts", request.app.state.parts)
+
+
+def caller_of(request: Request) -> Caller:
+    """Whoever the guard let in."""
+    return cast("Caller", request.scope[CALLER])
+
+
+def owner_of(request: Request) -> Caller:
+    """One of the person's own programs. Raises `NotAllowedError` for anybody else."""
+    caller = caller_of(request)
+    caller.must_be_owner()
+    return caller
+
+
+TheParts = Annotated[Parts, Depends(parts_of)]
+TheCaller = Annotated[Caller, Depends(caller_of)]
+TheOwner = Annotated[Caller, Depends(owner_of)]
+InNamespace = Annotated[str | None, Query(min_length=1, max_length=1000, description="The caller's own default where it is left out.")]

@@ -1,0 +1,45 @@
+"""Meeting another service of the same data root: leave it alone, or ask an older one to make room."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from pathlib import Path
+
+from lean_memory_bridge.runtime import HOST, Live, read_runtime, verify
+
+_ASKING = 5.0
+
+
+def meet(root: Path, token: str, own_version: str) -> Live | None:
+    """The service that has the data root, if it answers and is to stay.
+
+    `None` where nothing answers (yet), and where an older version answered: it was asked to end, and lets go of its lock when it has.
+    """
+    runtime = read_runtime(root)
+    live = None if runtime is None else verify(runtime, token)
+    if live is None or not is_older(live.version, own_version):
+        return live
+    ask_to_end(live, token)
+    return None
+
+
+def ask_to_end(live: Live, token: str) -> bool:
+    """Ask a service to end in good order; gives whether it will."""
+    connection = http.client.HTTPConnection(HOST, live.port, timeout=_ASKING)
+    try:
+        connection.request("POST", "/api/v1/shutdown", headers={"Authorization": f"Bearer {token}", "Content-Length": "0"})
+        return connection.getresponse().status == http.client.ACCEPTED
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def is_older(version: str, than: str) -> bool:
+    """Whether a version comes before another, number by number."""
+    return _numbers(version) < _numbers(than)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version.partition("+")[0]))
