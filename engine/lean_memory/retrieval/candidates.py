@@ -26,6 +26,8 @@ class Candidates:
     after: Places
     outdated: NDArray[np.bool_]
     """Passages that also say what the search may not see, shape (rows,); the visible facts taken from them are candidates too."""
+    outlived: NDArray[np.bool_] | None = None
+    """Rows whose answer to the question a newer one replaces, shape (rows,); `None` where that is not asked."""
 
 
 def gather(scope: Scope, row_ids: Iterable[int], leading: Iterable[int], near_ms: int) -> Candidates:

@@ -10,7 +10,8 @@ from lean_memory.models.ports import Embedder
 from lean_memory.retrieval import dense, lexical
 from lean_memory.retrieval.candidates import gather
 from lean_memory.retrieval.dense import DenseQuery
-from lean_memory.retrieval.question import Question, read_question
+from lean_memory.retrieval.outlived import outlived_rows
+from lean_memory.retrieval.question import Asked, Question, read_asked, read_question
 from lean_memory.retrieval.ranking import Arms, Ranked, rank
 from lean_memory.retrieval.recipes import Recipe
 from lean_memory.retrieval.scope import Scope
@@ -48,11 +49,13 @@ def search(
         scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility), known_at=visibility.known_at)
         meant = None if vector is None or codes.model is None else DenseQuery(model=codes.model, vector=vector)
         aim = _aim(scope, query, recipe)
-        ranked = _ranked(scope, aim, meant, k=k, now=visibility.now, recipe=recipe)
+        # Who asks for history wants what a newer answer has replaced, too.
+        asked = read_asked(query) if visibility.latest_only or visibility.as_of is not None else None
+        ranked = _ranked(scope, aim, meant, asked, k=k, now=visibility.now, recipe=recipe)
         return _hits(scope, ranked, visibility, _missing(scope, meant))
 
 
-def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
+def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, asked: Asked | None, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
     depth = max(recipe.depth, k)
     sparse = lexical.best_rows(scope, aim.words, recipe.lexical, depth)
     near = {} if meant is None else dense.best_rows(scope, meant, coarse=max(recipe.coarse, 4 * depth), depth=depth)
@@ -62,6 +65,8 @@ def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, *, k: int, now: In
     cosines = None if meant is None else dense.cosines(scope, meant, near, candidates.rows.row_id.tolist())
     known = replace(aim, words=lexical.completed(scope, aim.words, candidates.rows.row_id.tolist()))
     scored = score(scope, candidates, known, cosines, recipe)
+    if asked is not None and recipe.standing is not None:
+        candidates = replace(candidates, outlived=outlived_rows(scope, candidates, scored, known.words, asked))
     return rank(candidates, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
 
 

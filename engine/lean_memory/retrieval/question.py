@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import takewhile
 from typing import cast
 
 from lean_memory.domain import USER, name_key
 from lean_memory.store.lexical_text import is_unspaced
 
 _WORD = re.compile(r"\w+", re.UNICODE)
+_YEAR = re.compile(r"(?<!\w)(?:19|20)\d\d(?!\w)")
 _LONGEST_NAME = 4
 _LONGEST_QUESTION = 64
 
@@ -35,10 +37,43 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Whether a question has one answer that later words replace, and the words by which such answers are known."""
+
+    of_several: bool
+    """It asks of more than one moment: a sum, an order, a difference, what was before."""
+    of_now: bool
+    """It says that it asks how things are now."""
+    counted: tuple[str, ...]
+    """What it asks the number of: "Korean", "restaurants"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Values:
+    """The words by which values in a text are known that later ones replace."""
+
+    numbers: Mapping[str, str]
+    """Number words in digits: three -> 3, third -> 3rd."""
+    number: re.Pattern[str]
+    """Any of them."""
+    days: frozenset[str]
+    second: frozenset[str]
+    """Words for whom one speaks to."""
+    now: frozenset[str]
+    """Words for the present."""
+    stop: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
     stop: str
     user: frozenset[str]
     asks: Mapping[str, tuple[tuple[str, ...], ...]]
+    several: frozenset[str]
+    spans: frozenset[str]
+    past: frozenset[str]
+    counts: tuple[str, ...]
+    values: Values
 
 
 def read_question(text: str) -> Question:
@@ -52,6 +87,25 @@ def read_question(text: str) -> Question:
         of_user=any(word in data.user or word.startswith(("用户", "我")) for word in words),
         read_share=_read_share(text),
     )
+
+
+def read_asked(text: str) -> Asked:
+    """Read what kind of answer a question wants; works on any string."""
+    words = tuple(word.casefold() for word in _WORD.findall(text))[:_LONGEST_QUESTION]
+    data = _question_words()
+    joined = " ".join(words)
+    counted = _counted(words, joined, data)
+    of_time = any(word in data.spans for word in counted) and any(word in data.past for word in words)
+    return Asked(
+        of_several=of_time or _YEAR.search(text) is not None or _any_of(data.several, words, joined),
+        of_now=_any_of(data.values.now, words, joined),
+        counted=counted,
+    )
+
+
+def value_words() -> Values:
+    """The words by which values are known."""
+    return _question_words().values
 
 
 def stop_words() -> str:
@@ -68,6 +122,20 @@ def _names(words: Sequence[str]) -> tuple[str, ...]:
             run = words[start]
             found += [run[i : i + n] for n in (2, 3, 4) for i in range(len(run) - n + 1)]
     return tuple(dict.fromkeys(name for name in found if name != USER))
+
+
+def _counted(words: Sequence[str], joined: str, data: _Words) -> tuple[str, ...]:
+    """The words after "how many", up to the first that carries no content."""
+    lead = next((lead for lead in data.counts if f"{lead} " in joined), None)
+    if lead is None:
+        return ()
+    rest = joined.partition(f"{lead} ")[2].split()
+    return tuple(takewhile(lambda word: word not in data.values.stop, rest))
+
+
+def _any_of(cues: frozenset[str], words: Sequence[str], joined: str) -> bool:
+    """Whether one of the cues stands among the words; one of several words, or of a script without spaces, as it is."""
+    return any(cue in joined if " " in cue or is_unspaced(cue[0]) else cue in words for cue in cues)
 
 
 def _predicates(words: Sequence[str], data: _Words) -> set[str]:
@@ -106,7 +174,21 @@ def _read_share(text: str) -> float:
 def _question_words() -> _Words:
     data = tomllib.loads(files("lean_memory.retrieval").joinpath("question_words.toml").read_text("utf-8"))
     asks = cast("dict[str, list[str]]", data["asks"])
+    updates = cast("dict[str, list[str]]", data["updates"])
+    numbers = {word: value for value, spelled in cast("dict[str, str]", data["numbers"]).items() for word in spelled.split()}
     return _Words(
+        several=frozenset(updates["several"]),
+        spans=frozenset(updates["spans"]),
+        past=frozenset(updates["past"]),
+        counts=tuple(updates["counts"]),
+        values=Values(
+            numbers=numbers,
+            number=re.compile(rf"\b(?:{'|'.join(numbers)})\b", re.IGNORECASE),
+            days=frozenset(updates["days"]),
+            second=frozenset(updates["second"]),
+            now=frozenset(updates["now"]),
+            stop=frozenset(str(data["stop"]).split()),
+        ),
         stop=str(data["stop"]),
         user=frozenset(str(data["user"]).split()),
         asks={predicate: tuple(tuple(_stem(part) for part in cue.split()) for cue in cues) for predicate, cues in asks.items()},

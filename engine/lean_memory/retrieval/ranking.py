@@ -64,7 +64,7 @@ def rank(candidates: Candidates, scored: Scored, arms: Arms, *, k: int, now: Ins
     rows = candidates.rows
     ranked = _fused(rows, scored, arms, k=k, now=now, recipe=recipe)
     folded = _newest_first_in_slots(rows, _folded(candidates, ranked, recipe), recipe)
-    return _spread(rows, sorted(folded, key=_order), recipe)[:k]
+    return _standing_first(candidates, _spread(rows, sorted(folded, key=_order), recipe), recipe)[:k]
 
 
 def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
@@ -161,6 +161,16 @@ def _spread(rows: SearchRows, ranked: Sequence[Ranked], recipe: Recipe) -> list[
         spread.append(replace(each, final=each.final * recipe.same_episode) if episode in seen else each)
         seen.add(episode)
     return sorted(spread, key=_order)
+
+
+def _standing_first(candidates: Candidates, ranked: list[Ranked], recipe: Recipe) -> list[Ranked]:
+    """Put what a newer answer replaces behind the first `recipe.standing` others."""
+    if candidates.outlived is None or recipe.standing is None:
+        return ranked
+    stand = [each for each in ranked if not candidates.outlived[each.place]]
+    least = min((each.final for each in stand[: recipe.standing]), default=np.inf)
+    behind = [replace(each, final=min(each.final, least)) for each in ranked if candidates.outlived[each.place]]
+    return [*stand[: recipe.standing], *sorted([*behind, *stand[recipe.standing :]], key=_order)]
 
 
 def _order(ranked: Ranked) -> tuple[float, int, int]:

@@ -63,6 +63,8 @@ class Recipe:
     """Factor for what is past, planned or reported."""
     takes_back: float = 0.7
     """Factor for a passage that says of something only that it is over."""
+    standing: int | None = 5
+    """How many hits that stand come before one whose answer a newer one replaces; `None`: replaced answers are not told apart."""
     slot: float = 0.15
     """Added where a fact's predicate is what is asked for, of the subject that is named."""
     passage_share: float = 0.75
@@ -88,6 +90,7 @@ CLASSIC = Recipe(
     dense_share_unread=0.5,
     assistant=1.0,
     takes_back=1.0,
+    standing=None,
     asking=0.0,
     short=0.0,
     slot=0.0,

@@ -1,0 +1,249 @@
+"""What a later account of the same thing has outlived, seen from a question: of two counts of one thing, the newer answers.
+
+It is about order alone. Nothing is retired: what is set back here is still true of its own day, and is found with history on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lean_memory.domain import Instant
+from lean_memory.extraction.sentences import sentences
+from lean_memory.retrieval.candidates import Candidates
+from lean_memory.retrieval.lexical import LexicalQuery
+from lean_memory.retrieval.question import Asked, Values, value_words
+from lean_memory.retrieval.scope import Scope
+from lean_memory.retrieval.scoring import Scored
+from lean_memory.store import lexical_text
+from lean_memory.store.lexical_text import is_unspaced
+
+_SHARED = 0.6
+"""Least share of the question's words in either account, by weight, that stand in both."""
+_SHARED_COUNT = 0.4
+"""The same where both say how many there are of the very thing that is counted."""
+_COVERED = 0.35
+"""Least share of the question, by weight, that both speak of."""
+_COVERED_COUNT = 0.25
+"""The same where both say how many there are of what is counted."""
+_SPEAKS_OF = 0.4
+"""Least score of an account, as a share of the best one's."""
+_AS_GOOD = 0.5
+"""Least score of a newer account that names no number, as a share of the older one's."""
+
+_QUANTITY = re.compile(
+    r"(?P<money>[$€£¥]\s?)?(?<![A-Za-z\d.,/:])(?P<number>\d[\d,]*(?:[.:/]\d+)*)(?:(?P<suffix>st|nd|rd|th|k|m)(?![A-Za-z]))?"
+    r"(?![A-Za-z\d])(?P<percent>\s?%)?(?P<clock>\s?[ap]\.?m\b)?",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
+_CLOCK, _DAY = "clock", "day of the week"
+_REACH = 40
+"""Characters after a number in which what it counts is looked for."""
+_MOST_BETWEEN = 3
+
+_MOST_ACCOUNTS = 12
+
+Tokens = Callable[[str], Sequence[str]]
+
+
+def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: LexicalQuery, asked: Asked) -> NDArray[np.bool_]:
+    """Which of the rows are of a passage whose answer to the question a newer one replaces. Shape (rows,)."""
+    if asked.of_several or not words.terms:
+        return np.zeros(len(candidates.rows), dtype=np.bool_)
+    values = value_words()
+    judge = Judge(
+        asked=asked,
+        values=values,
+        # That it is "currently" so tells nothing of what is so.
+        weights=[0.0 if term.word.typed in values.now else term.weight for term in words.terms],
+        stems=[term.word.token for term in words.terms],
+        tokens=lambda text: lexical_text.tokens(scope.tx.connection, text),
+    )
+    return np.isin(candidates.rows.passage, list(judge.outlived(_accounts(scope, candidates, scored, words))))
+
+
+def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: LexicalQuery) -> list[Account]:
+    """The best of the passages that a person said, each with its best score; one of which facts alone are seen, as its best fact."""
+    rows = candidates.rows
+    scores = scored.in_context + scored.slot
+    best: dict[int, float] = {}
+    shown: dict[int, int] = {}
+    for place in np.argsort(-scores, kind="stable").tolist():
+        passage = int(rows.passage[place])
+        best.setdefault(passage, float(scores[place]))
+        if passage not in shown or (rows.is_fact[shown[passage]] and not rows.is_fact[place]):
+            shown[passage] = place
+    chosen = [shown[passage] for passage in best if not rows.by_assistant[shown[passage]]][:_MOST_ACCOUNTS]
+    held = words.counts(rows.row_id) > 0
+    texts = scope.tx.texts(int(rows.row_id[place]) for place in chosen)
+    return [
+        Account(
+            passage=int(rows.passage[place]),
+            said_at=Instant(int(rows.said_at[place])),
+            text=texts.get(int(rows.row_id[place]), ""),
+            score=best[int(rows.passage[place])],
+            words=_words(held, [place, int(candidates.before[place])]),
+        )
+        for place in chosen
+    ]
+
+
+def _words(held: NDArray[np.bool_], places: Iterable[int]) -> frozenset[int]:
+    return frozenset(int(word) for place in places if place >= 0 for word in np.flatnonzero(held[place]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """A passage that speaks of what is asked; `words` are the words of the question, by number, in it and in what was said before it."""
+
+    passage: int
+    said_at: Instant
+    text: str
+    score: float
+    words: frozenset[int]
+
+    @cached_property
+    def parts(self) -> Sequence[str]:
+        """Its sentences."""
+        return [each.text for each in sentences(self.text)]
+
+    @cached_property
+    def speaker(self) -> str | None:
+        """Who says it, where it begins with a name."""
+        return next((each.speaker for each in sentences(self.text)), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A number in a sentence, and the words after it that it may count; `units` are `$`, `%` or stems."""
+
+    value: str
+    units: frozenset[str]
+    is_ordinal: bool
+    is_bare: bool
+    """Nothing after it that it could count: "I have 1300 now"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """Decides for one question which accounts are outlived; `weights` are those of its words, `tokens` stems a text."""
+
+    asked: Asked
+    values: Values
+    weights: Sequence[float]
+    stems: Sequence[str]
+    """The words of the question as the index holds them, in the order of `weights`."""
+    tokens: Tokens
+
+    def outlived(self, accounts: Sequence[Account]) -> frozenset[int]:
+        """The passages that a newer account of the same person answers better."""
+        if self.asked.of_several or not accounts:
+            return frozenset()
+        best = max(each.score for each in accounts)
+        able = sorted((each for each in accounts if each.score >= _SPEAKS_OF * best), key=lambda each: -each.said_at)
+        return frozenset(
+            older.passage
+            for place, older in enumerate(able)
+            if any(newer.said_at > older.said_at and self._outlives(newer, older) for newer in able[:place])
+        )
+
+    def _outlives(self, newer: Account, older: Account) -> bool:
+        if newer.speaker != older.speaker or not self._speak_of_one_thing(newer, older):
+            return False
+        if self.asked.counted:
+            return _differ(self._counts(newer), self._counts(older))
+        return self._measures_anew(newer, older) or (self.asked.of_now and self._stands_for(newer, older))
+
+    def _speak_of_one_thing(self, newer: Account, older: Account) -> bool:
+        shared, either = self._weight(newer.words & older.words), self._weight(newer.words | older.words)
+        of_either, of_all = (_SHARED_COUNT, _COVERED_COUNT) if self.asked.counted else (_SHARED, _COVERED)
+        return shared > 0.0 and shared >= of_either * either and shared >= of_all * sum(self.weights)
+
+    def _weight(self, words: frozenset[int]) -> float:
+        return sum(self.weights[word] for word in words)
+
+    def _counts(self, account: Account) -> frozenset[str]:
+        """How many of what is counted an account says there are."""
+        wanted = frozenset(stem for word in self.asked.counted for stem in self.tokens(word))
+        named, found = False, set[str]()
+        for part in account.parts:
+            named_here = bool(wanted & set(self.tokens(part)))
+            for quantity in self._quantities(part):
+                if quantity.units & wanted or ((named or named_here) and (quantity.is_bare or "ones" in quantity.units)):
+                    found.add(quantity.value)
+            named = named_here
+        return frozenset(found)
+
+    def _measures_anew(self, newer: Account, older: Account) -> bool:
+        """Whether both give a number of the same unit, and not the same."""
+        ours, theirs = self._measures(newer), self._measures(older)
+        return any(_differ(ours[unit], theirs[unit]) for unit in ours.keys() & theirs.keys())
+
+    def _measures(self, account: Account) -> Mapping[str, frozenset[str]]:
+        found: dict[str, frozenset[str]] = {}
+        for quantity in self._quantities(self._fullest(account)):
+            for unit in () if quantity.is_ordinal else quantity.units:
+                found[unit] = found.get(unit, frozenset()) | {quantity.value}
+        return found
+
+    def _stands_for(self, newer: Account, older: Account) -> bool:
+        """Whether the newer tells how it is now: a statement about the speaker, and no less to the point."""
+        part = self._fullest(newer)
+        addressed = self.values.second & {word.casefold() for word in _WORD.findall(part)}
+        return not addressed and not part.rstrip().endswith(("?", "？")) and newer.score >= _AS_GOOD * older.score
+
+    def _fullest(self, account: Account) -> str:
+        """The sentence that holds most of the question's words, by weight."""
+        return max(account.parts, key=self._told, default="")
+
+    def _told(self, part: str) -> float:
+        said = set(self.tokens(part))
+        return sum(weight for stem, weight in zip(self.stems, self.weights, strict=True) if stem in said)
+
+    def _quantities(self, part: str) -> list[Quantity]:
+        spelled = self.values.number.sub(lambda found: self.values.numbers[found[0].casefold()], part)
+        return [*(self._quantity(spelled, found) for found in _QUANTITY.finditer(spelled)), *self._days(part)]
+
+    def _days(self, part: str) -> list[Quantity]:
+        words = (word.casefold() for word in _WORD.findall(part))
+        days = (day for word in words for day in (word, word.removesuffix("s")) if day in self.values.days)
+        return [Quantity(value=day, units=frozenset({_DAY}), is_ordinal=False, is_bare=False) for day in dict.fromkeys(days)]
+
+    def _quantity(self, part: str, found: re.Match[str]) -> Quantity:
+        units = set[str]()
+        if found["money"]:
+            units.add("$")
+        if found["percent"]:
+            units.add("%")
+        if found["clock"] or ":" in found["number"]:
+            units.add(_CLOCK)
+        if not units:
+            units.update(self._counted_after(part, found.end()))
+        suffix = (found["suffix"] or "").casefold()
+        is_ordinal = suffix in {"st", "nd", "rd", "th"}
+        value = found["number"].replace(",", "") + ("" if is_ordinal else suffix)
+        return Quantity(value=value, units=frozenset(units), is_ordinal=is_ordinal, is_bare=not units and not is_ordinal and value != "1")
+
+    def _counted_after(self, part: str, start: int) -> list[str]:
+        tail = re.split(r"[.,;:!?()]", part[start : start + _REACH], maxsplit=1)[0]
+        if tail[:1] and is_unspaced(tail.lstrip()[:1] or " "):
+            return [tail.lstrip()[0]]
+        units: list[str] = []
+        for word in _WORD.findall(tail)[: _MOST_BETWEEN + 1]:
+            lowered = word.casefold()
+            if lowered == "ones":
+                return [*units, lowered]
+            if lowered in self.values.stop or lowered in self.values.now:
+                break
+            units.extend(self.tokens(word))
+        return units
+
+
+def _differ(newer: frozenset[str], older: frozenset[str]) -> bool:
+    return bool(newer) and bool(older) and newer != older
