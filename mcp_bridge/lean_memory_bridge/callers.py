@@ -25,7 +25,7 @@ class Caller:
     def must_be_let_in(self) -> None:
         """Raises `PausedError`."""
         if self.paused:
-            raise PausedError(self.name)
+            raise PausedError(f"The memory is paused for {self.name}, so nothing was read or written. Only the person can resume it.")
 
     def must_be_owner(self) -> None:
         """Raises `NotAllowedError`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Generator
 from typing import Annotated, Any, cast
 
@@ -199,7 +200,7 @@ async def memory_forget(
         case AcceptedElicitation(data=CannotAsk()):
             raise ToolError(
                 "Nothing was erased: the person has to confirm it, and this client has no way to ask them. "
-                f"Tell the person to run this in a terminal: lean-memory forget {fact_id} -n {where!r}"
+                f"Tell the person to run this in a terminal: lean-memory forget {shlex.quote(fact_id)} -n {shlex.quote(where)}"
             )
         case _:
             return _answer(ForgetOutcome(forgotten=False), "The person did not confirm it; nothing was erased.")
