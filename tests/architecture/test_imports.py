@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PARTS = ("engine", "mcp_bridge", "desktop")
 CHECKER = Path(sys.executable).with_name("lint-imports.exe" if os.name == "nt" else "lint-imports")
 
 
 def lint(tree: Path) -> subprocess.CompletedProcess[str]:
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tree / "engine"), str(tree / "desktop")]), "PYTHONDONTWRITEBYTECODE": "1"}
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(str(tree / part) for part in PARTS), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [str(CHECKER), "--no-cache"],
         cwd=tree,
@@ -30,7 +31,7 @@ def lint(tree: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for part in ("engine", "desktop"):
+    for part in PARTS:
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__", "*.onnx"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
@@ -61,6 +62,12 @@ def test_the_contracts_hold() -> None:
             "from lean_memory.service import MemoryService",
             "The desktop reaches into no engine module",
         ),
+        ("engine/lean_memory/service.py", "import lean_memory_bridge", "The engine knows no desktop"),
+        ("mcp_bridge/lean_memory_bridge/verbs.py", "import lean_memory.store", "The bridge speaks to the engine by its verbs and values"),
+        ("mcp_bridge/lean_memory_bridge/app.py", "import torch", "No heavy model library"),
+        ("mcp_bridge/lean_memory_bridge/client.py", "import lean_memory.service", "What finds the service and speaks to it loads no engine"),
+        ("mcp_bridge/lean_memory_bridge/schemas.py", "import fastapi", "What finds the service and speaks to it loads no engine"),
+        ("desktop/lean_memory_desktop/cli/main.py", "import lean_memory_bridge.app", "The desktop reaches the service through its client"),
         ("desktop/lean_memory_desktop/__main__.py", "from lean_memory import Memory", "Only the command line uses the public library"),
     ],
 )
@@ -85,7 +92,7 @@ def loaded_by(statement: str) -> set[str]:
     return set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
 
 
-HEAVY = {"apsw", "sqlite_vec", "numpy", "onnxruntime", "tokenizers", "dateparser", "rich", "torch"}
+HEAVY = {"apsw", "sqlite_vec", "numpy", "onnxruntime", "tokenizers", "dateparser", "rich", "torch", "fastapi", "starlette", "uvicorn", "mcp", "anyio"}
 
 
 @pytest.mark.parametrize(
@@ -96,7 +103,15 @@ HEAVY = {"apsw", "sqlite_vec", "numpy", "onnxruntime", "tokenizers", "dateparser
         "import lean_memory.errors",
         "import lean_memory.domain",
         "import lean_memory_desktop.__main__",
+        "import lean_memory_bridge.client",
+        "import lean_memory_bridge.schemas",
     ],
 )
 def test_a_light_import_stays_light(statement: str) -> None:
     assert loaded_by(statement) & HEAVY == set()
+
+
+def test_finding_the_service_needs_the_standard_library_alone() -> None:
+    ours = {"lean_memory", "lean_memory_bridge"}
+    statement = "import lean_memory_bridge.runtime, lean_memory_bridge.only_one"
+    assert loaded_by(statement) - loaded_by("pass") - set(sys.stdlib_module_names) <= ours
