@@ -65,8 +65,12 @@ def test_the_contracts_hold() -> None:
         ("engine/lean_memory/service.py", "import lean_memory_bridge", "The engine knows no desktop"),
         ("mcp_bridge/lean_memory_bridge/verbs.py", "import lean_memory.store", "The bridge speaks to the engine by its verbs and values"),
         ("mcp_bridge/lean_memory_bridge/app.py", "import torch", "No heavy model library"),
-        ("mcp_bridge/lean_memory_bridge/client.py", "import lean_memory.service", "What finds the service and speaks to it loads no engine"),
-        ("mcp_bridge/lean_memory_bridge/schemas.py", "import fastapi", "What finds the service and speaks to it loads no engine"),
+        (
+            "mcp_bridge/lean_memory_bridge/client.py",
+            "import lean_memory.service",
+            "What finds the service and speaks to it loads no engine",
+        ),
+        ("mcp_bridge/lean_memory_bridge/schemas/base.py", "import fastapi", "What finds the service and speaks to it loads no engine"),
         ("desktop/lean_memory_desktop/cli/main.py", "import lean_memory_bridge.app", "The desktop reaches the service through its client"),
         ("desktop/lean_memory_desktop/__main__.py", "from lean_memory import Memory", "Only the command line uses the public library"),
     ],
@@ -92,7 +96,21 @@ def loaded_by(statement: str) -> set[str]:
     return set(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split())
 
 
-HEAVY = {"apsw", "sqlite_vec", "numpy", "onnxruntime", "tokenizers", "dateparser", "rich", "torch", "fastapi", "starlette", "uvicorn", "mcp", "anyio"}
+HEAVY = {
+    "apsw",
+    "sqlite_vec",
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "dateparser",
+    "rich",
+    "torch",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "mcp",
+    "anyio",
+}
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,12 @@ def test_no_committed_file_names(what: str, pattern: re.Pattern[str]) -> None:
 def test_nothing_in_the_engine_can_reach_a_network() -> None:
     network = re.compile(r"\b(urllib\.request|http\.client|socket|ftplib|smtplib)\b")
     imports = re.compile(r"^\s*(?:import|from)\s.*$", re.MULTILINE)
-    users = {path.name for path in sources("engine", "desktop") for line in imports.findall(path.read_text(encoding="utf-8")) if network.search(line)}
+    users = {
+        path.name
+        for path in sources("engine", "desktop")
+        for line in imports.findall(path.read_text(encoding="utf-8"))
+        if network.search(line)
+    }
     assert users == set()
 
 

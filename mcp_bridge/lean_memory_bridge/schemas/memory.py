@@ -1,37 +1,12 @@
-"""What goes over the wire, in both directions: the service's routes, its MCP tools and the client share it. Loads no engine code.
-
-Times are epoch milliseconds. Keys are a contract: add to them, rename none. Requests refuse unknown keys; answers may grow, so their readers ignore them.
-"""
+"""Requests to the memory and its answers."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-MAX_TEXT = 4_000_000
-"""Characters that one `add` takes at most."""
-MAX_BATCH = 64
-"""Texts that one `add_many` takes at most."""
-LARGEST_BODY = 20_000_000
-"""Bytes that one request holds at most: the longest text in the widest encoding, and its frame."""
-
-SourceName = Literal["user", "assistant", "tool", "doc", "import", "maintenance"]
-MomentText = Annotated[int | str, Field(examples=["2024-05-31", 1_717_113_600_000])]
-"""Epoch milliseconds, or an ISO date or date and time; a date stands for its first moment, and without an offset it is local time."""
-NamespaceName = Annotated[str, Field(min_length=1, max_length=1000)]
-
-
-class Answer(BaseModel):
-    """Something the service says."""
-
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
-
-
-class Request(BaseModel):
-    """Something the service is asked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+from lean_memory_bridge.schemas.base import MAX_BATCH, MAX_TEXT, Answer, MomentText, NamespaceName, Request, SourceName
 
 
 class SpanView(Answer):
@@ -223,122 +198,11 @@ class NamespaceView(Answer):
     problems: tuple[str, ...] = ()
 
 
-class Status(Answer):
-    """The service and its namespaces."""
-
-    root: str
-    version: str
-    instance: str
-    pid: int
-    port: int
-    started_at: int
-    namespaces: tuple[NamespaceView, ...]
-
-
 class Sound(Answer):
     """The invariants of a namespace that do not hold, a sentence each; none when it is sound."""
 
     namespace: str
     problems: tuple[str, ...]
-
-
-class ClientView(Answer):
-    """An assistant or a program that uses the memory."""
-
-    name: str
-    has_token: bool
-    paused: bool
-    default_namespace: str | None
-    created_at: int
-    last_seen: int | None = None
-    calls: int = 0
-    """Calls since the service started."""
-
-
-class Clients(Answer):
-    """Every client that is known."""
-
-    clients: tuple[ClientView, ...]
-
-
-class IssuedToken(Answer):
-    """A client's new token; it is shown once, and only its fingerprint is kept."""
-
-    name: str
-    token: str
-
-
-class AccessView(Answer):
-    """One use of the memory by a client. Holds no text of the person."""
-
-    at: int
-    client: str
-    verb: str
-    namespace: str | None = None
-    facts: int = 0
-    """Facts given out or written."""
-    tokens: int = 0
-    """About how many tokens the answer took in the assistant's context."""
-    outcome: str = "ok"
-
-    @property
-    def sentence(self) -> str:
-        """The entry in words, without its time."""
-        done = {"search": "read", "facts": "read", "history": "read", "profile": "read", "changes": "read", "add": "wrote"}.get(self.verb)
-        if done is None or self.outcome != "ok":
-            return f"{self.client}: {self.verb}, {self.outcome}"
-        noun = "fact" if self.facts == 1 else "facts"
-        return f"{self.client} {done} {self.facts} {noun}" + (f", {self.tokens} tokens" if self.tokens else "")
-
-
-class AccessLog(Answer):
-    """The last uses of the memory, newest first."""
-
-    entries: tuple[AccessView, ...]
-
-
-class ModelView(Answer):
-    """The state of the built-in embedder."""
-
-    state: Literal["loading", "ready", "failed"]
-    message: str = ""
-
-
-class Snapshot(Answer):
-    """The whole state that a window or a tray shows; each one replaces the one before."""
-
-    version: int
-    """Counts up with every change within one instance."""
-    instance: str
-    service_version: str
-    model: ModelView
-    namespaces: tuple[str, ...]
-    clients: tuple[ClientView, ...]
-    degraded: tuple[str, ...] = ()
-    """What answers lack at present."""
-    stopping: bool = False
-
-
-class Health(Answer):
-    """That the service lives, and if it was challenged, the proof that it knows the token of its data root."""
-
-    instance: str
-    version: str
-    pid: int
-    proof: str | None = None
-
-
-class Stopping(Answer):
-    """The service is ending."""
-
-    instance: str
-
-
-class Problem(Answer):
-    """Why a request was not done: the kind of error, and a sentence for a person."""
-
-    error: str
-    message: str
 
 
 class AddRequest(Request):
@@ -397,12 +261,3 @@ class ClearRequest(Request):
     """The namespace to remove; here it must be named."""
 
     namespace: NamespaceName
-
-
-class ClientChange(Request):
-    """What to change about a client; what is left out stays."""
-
-    paused: bool | None = None
-    default_namespace: NamespaceName | None = None
-    """Where its calls go when they name no namespace; null leaves it as it is, and `reset_namespace` takes it away."""
-    reset_namespace: bool = False
