@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lean_memory.domain import Episode, Instant, Source
-from lean_memory.extraction.sentences import Sentence, passages, sentences
+from lean_memory.extraction.sentences import passages
+from lean_memory.store.cutting import cut, is_wordless
 from lean_memory.store.namespace_store import NewEpisode, WriteTransaction
 from lean_memory.store.tombstones import Claim
+from lean_memory.store.wording import Words, words_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,34 +29,34 @@ class Addition:
 
 
 class Said:
-    """An addition and its sentences, which are looked for once, and only where one of them may be forgotten."""
+    """An addition and its words, which are looked at once, and only where something in it may be forgotten."""
 
     def __init__(self, addition: Addition) -> None:
         self.addition = addition
         self.whole = _new_episode(addition)
-        self._sentences: list[Sentence] | None = None
+        self._words: Words | None = None
 
-    def split(self) -> list[Sentence]:
-        """The sentences, in order."""
-        if self._sentences is None:
-            self._sentences = list(sentences(self.addition.text))
-        return self._sentences
+    def split(self) -> Words:
+        """The words of the text."""
+        if self._words is None:
+            self._words = words_of(self.addition.text)
+        return self._words
 
 
 def keep(tx: WriteTransaction, said: Said) -> tuple[Episode | None, int]:
     """Store what is left of a text without the sentences that the person had erased, if anything is; and how many those are."""
     if not tx.has_tombstones():
         return tx.record(said.whole), 0
-    if said.addition.relearn:
-        for sentence in said.split():
-            tx.lift_tombstone(Claim(sentence=sentence.text))
-    gone = [sentence.span for sentence in said.split() if tx.is_tombstoned(Claim(sentence=sentence.text))]
     text = said.addition.text
-    for span in reversed(gone):
-        text = text[: span.start] + text[span.end :]
-    if not text.strip():
+    if said.addition.relearn:
+        tx.lift_tombstone(Claim(sentence=text))
+    gone = tx.forgotten_stretches(text, said.split())
+    if not gone:
+        return tx.record(said.whole), 0
+    left = cut(text, gone).text
+    if is_wordless(left):
         return None, len(gone)
-    return tx.record(_new_episode(replace(said.addition, text=text)) if gone else said.whole), len(gone)
+    return tx.record(_new_episode(replace(said.addition, text=left))), len(gone)
 
 
 def _new_episode(a: Addition) -> NewEpisode:

@@ -11,6 +11,22 @@ from lean_memory.domain import Span
 _ENDS = ".!?…。！？"
 _TERMINATOR = re.compile(rf"[{_ENDS}]+(?=\s|$)|[。！？]+|\n")
 _WORDLESS = re.compile(r"[\W_]*")
+_QUOTES = {
+    "“": "”",
+    "”": "”",
+    "„": "“”",
+    "‘": "’",
+    "‚": "‘’",
+    "«": "»",
+    "»": "«",
+    "‹": "›",
+    "「": "」",
+    "『": "』",
+    '"': '"',
+    "'": "'",
+    "`": "`",
+}
+"""What closes a quotation that was opened with each mark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,13 +75,20 @@ def overlap(one: Span, other: Span) -> bool:
 
 
 def _closed(text: str, span: Span) -> Span:
-    end = span.end
-    while end < len(text) and text[end] in _ENDS:
-        end += 1
-    if span.start == 0 or text[span.start - 1].isspace():
+    """The span with its final punctuation, the quotation marks around it, and the space that parted it from what follows."""
+    start, end = span.start, _past_ends(text, span.end)
+    if start > 0 and end < len(text) and text[end] in _QUOTES.get(text[start - 1], ""):
+        start, end = start - 1, _past_ends(text, end + 1)
+    if start == 0 or text[start - 1].isspace():
         while end < len(text) and text[end].isspace():
             end += 1
-    return Span(start=span.start, end=end)
+    return Span(start=start, end=end)
+
+
+def _past_ends(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _ENDS:
+        position += 1
+    return position
 
 
 def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -55,13 +56,13 @@ class Eraser:
         buried = self._bury()
         standing = self._let_ended_facts_stand()
         kept = self._keep_what_was_said_elsewhere()
+        self.texts += [text for said in (*scope.facts.values(), *scope.evidence.values()) for text in (said.text, said.object)]
         for said in scope.evidence.values():
             self.con.execute("DELETE FROM evidence WHERE id = ?", (said.row,))
         gone = [said for row, said in scope.facts.items() if row not in kept]
         self._erase_traces_of_maintenance(gone)
         self._unlink([said.row for said in gone])
-        for said in gone:
-            self._erase_fact(said)
+        self._erase_facts(gone)
         eraser = TextEraser(con=self.con)
         for episode, spans in scope.cuts.items():
             eraser.cut(episode, spans)
@@ -109,7 +110,6 @@ class Eraser:
         return kept
 
     def _rebase(self, said: Statement, evidence: int) -> None:
-        self.texts.append(said.text)
         _, visibility = fact_visibility(self.con, said.row)
         self._erase_index_row(said, visibility)
         self.con.execute(_REBASE, (said.row, evidence))
@@ -137,11 +137,12 @@ class Eraser:
         for table, column in (("derivation", "fact_id"), ("derivation", "source_id"), ("fact_version", "fact_id"), ("access", "fact_id")):
             self.con.execute(f"DELETE FROM {table} WHERE {column} {among}", (gone,))
 
-    def _erase_fact(self, said: Statement) -> None:
-        self.texts.append(said.text)
-        _, visibility = fact_visibility(self.con, said.row)
-        self._erase_index_row(said, visibility)
-        self.con.execute("DELETE FROM fact WHERE id = ?", (said.row,))
+    def _erase_facts(self, gone: Iterable[Statement]) -> None:
+        """Erase facts: first all their index rows, as FTS5 writes down what it has gathered at every deletion that checks other tables."""
+        for said in gone:
+            _, visibility = fact_visibility(self.con, said.row)
+            self._erase_index_row(said, visibility)
+        self.con.executemany("DELETE FROM fact WHERE id = ?", [(said.row,) for said in gone])
 
     def _erase_traces_of_maintenance(self, gone: Iterable[Statement]) -> None:
         """Proposals, journal entries and reports that name an erased fact or hold its words go with it."""
@@ -170,11 +171,13 @@ class Eraser:
         return len(names)
 
     def _traces(self) -> tuple[bytes, ...]:
-        """The erased texts, and those of their words that no other text has."""
-        words = {word for text in self.texts for word in re.findall(r"\w{4,}", text)}
-        unsaid = {word for word in words if self._is_unsaid(word)}
-        forms = {form for t in {*(t.strip() for t in self.texts), *unsaid} if not is_wordless(t) for form in (t, t.casefold())}
-        return tuple(form.encode("utf-8", "surrogatepass").lower() for form in sorted(forms))
+        """The words of the erased texts that no other text has, and the texts that have none; as they were said, and as they are indexed."""
+        texts = {stripped for text in self.texts if not is_wordless(stripped := text.strip())}
+        said = {text: set(re.findall(r"\w{4,}", text)) for text in texts}
+        unsaid = {word for word in set[str]().union(*said.values()) if self._is_unsaid(word)}
+        told = unsaid | {text for text, words in said.items() if not words & unsaid}
+        forms = {form for t in told for form in (t, t.lower(), t.casefold(), unicodedata.normalize("NFKC", t).casefold())}
+        return tuple(form.encode("utf-8", "surrogatepass") for form in sorted(forms))
 
     def _is_unsaid(self, word: str) -> bool:
         found = self.con.execute("SELECT 1 FROM index_vocabulary WHERE term = ?", (" ".join(lexical_text.tokens(self.con, word)),))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -14,7 +13,9 @@ from lean_memory.errors import InvalidInputError, NotFoundError
 from lean_memory.store.cutting import is_wordless, overlap, sentence_around
 from lean_memory.store.entities import same_entities
 from lean_memory.store.episodes import episode_row, passages_of
-from lean_memory.store.mentions import name_pattern, phrase_query, sentence_pattern, spans
+from lean_memory.store.mentions import Names, Sentences
+from lean_memory.store.places import Places
+from lean_memory.store.wording import Phrases, Words, words_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +101,11 @@ class ScopeFinder:
         self._con = con
         self._scope = Scope()
         self._names: set[str] = set()
+        self._places = Places(con)
         self._looked_for: set[str] = set()
+        self._followed: set[int] = set()
         self._texts: dict[int, str] = {}
+        self._words: dict[int, Words] = {}
 
     def of_fact(self, row: int) -> Scope:
         """A fact: every statement of it, in whatever words, and every place where its sentence stands."""
@@ -191,7 +195,8 @@ class ScopeFinder:
         self._scope.cuts.setdefault(episode, set()).add(span)
 
     def _same_statements(self) -> None:
-        for said in list(self._scope.meant.values()):
+        for said in [said for row, said in self._scope.meant.items() if row not in self._followed]:
+            self._followed.add(said.row)
             same = (said.subject, said.predicate, said.object_key)
             if said.object_key:
                 self._mean(_facts(self._con, "WHERE subject_id = ? AND predicate = ? AND object_key = ?", same, said.polarity))
@@ -201,42 +206,27 @@ class ScopeFinder:
 
     def _same_words(self) -> None:
         """Every place where the words stand, also where nothing was made of them."""
-        for sentence in sorted(self._scope.sentences - self._looked_for):
-            self._looked_for.add(sentence)
-            pattern = sentence_pattern(sentence)
-            if pattern is not None:
-                self._find(sentence, pattern)
-        for name in sorted(self._names - self._looked_for):
-            self._looked_for.add(name)
-            pattern = name_pattern(name)
-            if pattern is not None:
-                self._find(name, pattern, whole_sentences=True)
+        new = self._scope.sentences - self._looked_for
+        self._looked_for |= new
+        self._find(sorted(new), Sentences(new))
+        names, self._names = self._names, set()
+        self._find(sorted(names), Names(names), whole_sentences=True)
 
-    def _find(self, phrase: str, pattern: re.Pattern[str], *, whole_sentences: bool = False) -> None:
-        episodes, facts = self._places(phrase)
-        for episode in episodes:
+    def _find(self, phrases: Sequence[str], wanted: Sentences | Names, *, whole_sentences: bool = False) -> None:
+        episodes, facts = self._places.of(phrases)
+        for episode in sorted(episodes):
             text = self._text(episode)
-            for span in spans(pattern, text):
-                self._cut(episode, sentence_around(text, span) if whole_sentences else span)
-            self._add_evidence(said for said in _evidence(self._con, "WHERE episode_id = ?", (episode,)) if pattern.search(said.text))
-        for row in facts:
-            for said in _facts(self._con, "WHERE id = ?", (row,)):
-                if pattern.search(said.text):
-                    self._add_fact(said)
+            if not self._goes_whole(episode):
+                for span in wanted.spans(text, self._words_of(episode)):
+                    self._cut(episode, sentence_around(text, span) if whole_sentences else span)
+            evidence = _evidence(self._con, "WHERE episode_id = ?", (episode,))
+            self._add_evidence(said for said in evidence if said.row not in self._scope.evidence and any(wanted.spans(said.text)))
+        for said in _facts(self._con, f"WHERE id IN ({_list(facts - self._scope.facts.keys())})", ()):
+            if any(wanted.spans(said.text)):
+                self._add_fact(said)
 
-    def _places(self, phrase: str) -> tuple[set[int], set[int]]:
-        """Rows of the episodes and of the facts that may say a phrase."""
-        found = self._con.execute(
-            """
-            SELECT p.episode_id, r.fact_id FROM index_text t JOIN index_row r ON r.id = t.rowid LEFT JOIN passage p ON p.id = r.passage_id
-            WHERE index_text MATCH ?
-            """,
-            (phrase_query(phrase),),
-        ).fetchall()
-        rows = cast("list[tuple[int | None, int | None]]", found)
-        facts = {fact for _, fact in rows if fact is not None}
-        told = {said.episode for fact in facts for said in _facts(self._con, "WHERE id = ?", (fact,))}
-        return told | {episode for episode, _ in rows if episode is not None}, facts
+    def _goes_whole(self, episode: int) -> bool:
+        return Span(start=0, end=len(self._text(episode))) in self._scope.cuts.get(episode, ())
 
     def _summaries(self) -> None:
         """What was made from a forgotten fact says it too."""
@@ -259,14 +249,26 @@ class ScopeFinder:
     def _shows(self, said: Statement, cuts: Iterable[Span], erased: Iterable[Statement]) -> bool:
         text, source = said.text.casefold(), self._text(said.episode)
         near = [span for span in cuts if overlap(said.span, span)]
-        words = {source[span.start : span.end].strip() for span in near}
-        words |= {gone.object for gone in erased if any(overlap(gone.span, span) for span in near)}
-        return any(word.casefold() in text for word in words if not is_wordless(word))
+        if not near:
+            return False
+        gone = {other.object for other in erased if any(overlap(other.span, span) for span in near)}
+        gone |= {other.object for other in self._scope.meant.values()}
+        stretches = {source[span.start : span.end].strip() for span in near}
+        if any(word.casefold() in text for word in stretches | gone if not is_wordless(word)):
+            return True
+        # Of a sentence that a line break parts, a piece is left as a statement of its own.
+        piece = Phrases([words_of(said.text).keys])
+        return all(map(is_wordless, gone)) and any(any(piece.find(words_of(stretch))) for stretch in stretches)
 
     def _text(self, episode: int) -> str:
         if episode not in self._texts:
             self._texts[episode] = cast("str", self._con.execute("SELECT text FROM episode WHERE id = ?", (episode,)).get)
         return self._texts[episode]
+
+    def _words_of(self, episode: int) -> Words:
+        if episode not in self._words:
+            self._words[episode] = words_of(self._text(episode))
+        return self._words[episode]
 
 
 def _by_episode(statements: Iterable[Statement]) -> dict[int, list[Statement]]:

@@ -12,13 +12,13 @@ import apsw
 TOKENIZER = ("porter", ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc"))
 """The FTS5 tokenizer of `index_text`, as the schema declares it. Mn and Mc keep the vowel signs of Indic scripts inside their words."""
 
-_UNSPACED = (
+UNSPACED = (
     r"\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     r"\u3041-\u30ff\u31f0-\u31ff"  # Kana
     r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7ff"  # Hangul
     r"\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
 )
-_RUN = re.compile(f"[{_UNSPACED}]+")
+_RUN = re.compile(f"[{UNSPACED}]+")
 _LONG_WORD = re.compile(r"\w{256}")
 _SENTENCE = re.compile(r"[^.!?。！？…]*(?:[.!?。！？…]+|$)", re.DOTALL)
 _ASKS = ("?", "？")

@@ -1,88 +1,44 @@
-"""Finding a sentence or a name in other texts, whatever its case, spacing and Unicode form. Pure."""
+"""Finding a sentence or a name in other texts, however they are written. Pure."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
 
 from lean_memory.domain import Span
 from lean_memory.store.lexical_text import is_unspaced, normalise
-
-_ALSO_WORDS = frozenset(
-    [
-        "april",
-        "august",
-        "art",
-        "bill",
-        "bob",
-        "chance",
-        "christian",
-        "dawn",
-        "drew",
-        "faith",
-        "frank",
-        "grace",
-        "grant",
-        "guy",
-        "hope",
-        "iris",
-        "ivy",
-        "jack",
-        "joy",
-        "june",
-        "june",
-        "lily",
-        "mark",
-        "may",
-        "miles",
-        "nick",
-        "norm",
-        "olive",
-        "pat",
-        "penny",
-        "ray",
-        "rich",
-        "rob",
-        "rose",
-        "ruby",
-        "sandy",
-        "sky",
-        "star",
-        "sue",
-        "summer",
-        "sunny",
-        "violet",
-        "ward",
-        "will",
-    ]
-)
-"""Names that are also words: of these only capitalised mentions are the name."""
-
-_SHORT_WORDS = 2
-_SHORT_CHARACTERS = 6
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+from lean_memory.store.wording import Phrases, Words, is_said, words_of
 
 
-def sentence_pattern(sentence: str) -> re.Pattern[str] | None:
-    """Finds a sentence; `None` for one too short to tell that the same thing was said where its words stand."""
-    telling = len(sentence.split()) > _SHORT_WORDS or (
-        len(sentence.strip()) >= _SHORT_CHARACTERS and _UNSPACED.search(sentence) is not None
-    )
-    return _pattern({sentence}, re.IGNORECASE) if telling else None
+class Sentences:
+    """Sentences that are looked for in texts, all at once."""
+
+    def __init__(self, sentences: Iterable[str]) -> None:
+        self._phrases = Phrases(words_of(sentence).keys for sentence in sentences)
+
+    def spans(self, text: str, words: Words | None = None) -> Iterator[Span]:
+        """Where a text, whose words may be given, says one of them."""
+        words = words_of(text) if words is None else words
+        for first, count in self._phrases.find(words):
+            if is_said(text, words, first, count):
+                yield words.span(first, count)
 
 
-def name_pattern(name: str) -> re.Pattern[str] | None:
-    """Finds a name; `None` if there is nothing to it."""
-    if name.strip().casefold() in _ALSO_WORDS:
-        return _pattern({name.capitalize(), name.upper()}, 0)
-    return _pattern({name}, re.IGNORECASE)
+class Names:
+    """Names that are looked for in texts, all at once."""
 
+    def __init__(self, names: Iterable[str]) -> None:
+        self._phrases = Phrases(words_of(name).keys for name in names)
 
-def spans(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
-    """Where a text says it."""
-    for match in pattern.finditer(text):
-        yield Span(start=match.start(), end=match.end())
+    def spans(self, text: str, words: Words | None = None) -> Iterator[Span]:
+        """Where a text, whose words may be given, has one of them; of names that are also words only what begins with a capital."""
+        words = words_of(text) if words is None else words
+        for first, count in self._phrases.find(words):
+            span = words.span(first, count)
+            if count > 1 or words.keys[first] not in _also_words() or text[span.start].isupper():
+                yield span
 
 
 def phrase_query(phrase: str) -> str:
@@ -98,16 +54,8 @@ def phrase_query(phrase: str) -> str:
     return f'"{words}"'
 
 
-def _pattern(phrases: set[str], flags: int) -> re.Pattern[str] | None:
-    forms = {form for p in phrases if p.strip() for form in (unicodedata.normalize("NFC", p), unicodedata.normalize("NFD", p))}
-    if not forms:
-        return None
-    return re.compile("|".join(_phrase(form.strip()) for form in sorted(forms, key=lambda f: (-len(f), f))), flags)
-
-
-def _phrase(phrase: str) -> str:
-    body = r"\s+".join(re.escape(word) for word in phrase.split())
-    # Scripts written without spaces have no word edges.
-    before = r"(?<!\w)" if phrase[0].isalnum() and not _UNSPACED.match(phrase[0]) else ""
-    after = r"(?!\w)" if phrase[-1].isalnum() and not _UNSPACED.match(phrase[-1]) else ""
-    return f"{before}{body}{after}"
+@cache
+def _also_words() -> frozenset[str]:
+    """Names that only a capital tells from words."""
+    data = tomllib.loads(files("lean_memory.store").joinpath("names.toml").read_text("utf-8"))
+    return frozenset(str(word) for name in ("also_words", "months") for word in data[name])

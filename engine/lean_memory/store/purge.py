@@ -17,6 +17,7 @@ _ATTEMPT_WAITS_MS = 500
 _CHUNK = 1 << 22
 _TRACES_LOOKED_FOR = 64
 """Beyond this many, rewriting the file is cheaper than looking."""
+_TRACES_LOOKED_FOR_AGAIN = 16
 _TELLING = 8
 """Bytes; shorter traces also stand by chance among vectors and numbers."""
 _REWRITTEN_IN_MEMORY = 256 << 20
@@ -35,13 +36,13 @@ def purge(con: apsw.Connection, path: Path, traces: Sequence[bytes] = (), *, rew
         if rewrite or len(traces) > _TRACES_LOOKED_FOR or any_in_file(path, traces):
             _rewrite(con, path)
             _empty_log(con, path)
-            if any_in_file(path, _telling(con, traces)):
+            if any_in_file(path, _some(_telling(con, traces))):
                 return
         con.execute("DELETE FROM setting WHERE key = 'unpurged'")
 
 
 def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
-    """Whether one of the byte strings, given in ASCII lower case, stands anywhere in the file, whatever its ASCII case.
+    """Whether one of the byte strings stands anywhere in the file.
 
     The file is read through SQLite's own file layer (see `kind_of`).
     """
@@ -53,11 +54,11 @@ def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
         size, offset, tail = file.xFileSize(), 0, b""
         while offset < size:
             chunk = file.xRead(min(_CHUNK, size - offset), offset)
-            window = tail + chunk.lower()
-            if any(trace in window for trace in traces):
+            seam = tail + chunk[:overlap]
+            if any(trace in chunk or trace in seam for trace in traces):
                 return True
             offset += len(chunk)
-            tail = window[-overlap:]
+            tail = chunk[-overlap:]
         return False
     finally:
         file.xClose()
@@ -101,7 +102,12 @@ def _telling(con: apsw.Connection, traces: Sequence[bytes]) -> list[bytes]:
     """The traces that stand in no file by chance, nor by the names of its tables."""
     scripts = cast("list[tuple[str]]", con.execute("SELECT lower(sql) FROM sqlite_schema WHERE sql IS NOT NULL").fetchall())
     named = "\n".join(row[0] for row in scripts).encode()
-    return [trace for trace in traces if len(trace) >= _TELLING and trace not in named]
+    return [trace for trace in traces if len(trace) >= _TELLING and trace.lower() not in named]
+
+
+def _some(traces: Sequence[bytes]) -> Sequence[bytes]:
+    """As many as can be looked for in good time, from all over; a file written anew only has what is still in its rows."""
+    return traces[:: 1 + len(traces) // _TRACES_LOOKED_FOR_AGAIN]
 
 
 @contextmanager

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, Slot, Window
-from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant, ModelIdentity
+from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant, ModelIdentity, Span
 from lean_memory.store import search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
 from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark_done, mark_unread
 from lean_memory.store.reading import ReadTransaction
 from lean_memory.store.slots import read_values, read_window
 from lean_memory.store.tombstones import Claim
+from lean_memory.store.wording import Words
 
 
 class WriteTransaction:
@@ -66,6 +67,10 @@ class WriteTransaction:
     def has_tombstones(self) -> bool:
         """Whether anything was ever forgotten here."""
         return tombstones.has_tombstones(self.connection)
+
+    def forgotten_stretches(self, text: str, words: Words) -> list[Span]:
+        """The stretches of a text, given with its words, that say a sentence that was forgotten, in order."""
+        return tombstones.forgotten_stretches(self.connection, text, words)
 
     def is_tombstoned(self, claim: Claim) -> bool:
         """Whether the sentence was forgotten or, where the statement is given too, whether its fact was, in whatever words."""
