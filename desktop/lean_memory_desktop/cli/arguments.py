@@ -45,6 +45,10 @@ def build_parser() -> argparse.ArgumentParser:
     _command(commands, "namespaces", "list the namespaces")
     _command(commands, "status", "counts and sizes")
     _command(commands, "doctor", "check the data folder and everything in it")
+    _connect(_command(commands, "connect", "let an assistant use the memory"))
+    _disconnect(_command(commands, "disconnect", "take our entry out of an assistant's configuration"))
+    _clients(_command(commands, "clients", "list the assistants and how they stand; clients token NAME prints a token"))
+    _serve(_command(commands, "serve", "run the memory service in this terminal"))
     _demo(_command(commands, "demo", "see the main job done in a temporary folder"))
     return parser
 
@@ -115,6 +119,25 @@ def _forget(parser: argparse.ArgumentParser) -> None:
 def _clear(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="NAMESPACE", help="the namespace to erase")
     parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _connect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="CLIENT", help="which assistants; without a name, every one that is installed")
+    parser.add_argument("--replace", action="store_true", help="also where the entry was edited by hand, or is another program's")
+
+
+def _disconnect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="CLIENT", help="which assistants; without a name, every one that is connected")
+
+
+def _clients(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words", nargs="*", metavar="token NAME", help="nothing, `token NAME`, or `snippet` for an assistant we do not know"
+    )
+
+
+def _serve(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--idle-exit", type=float, metavar="SECONDS", help="end when nobody has used it for so long")
 
 
 def _demo(parser: argparse.ArgumentParser) -> None:

@@ -24,6 +24,10 @@ _HOMES = {
     "status": "listing",
     "doctor": "doctor",
     "demo": "demo",
+    "serve": "serving",
+    "connect": "connecting",
+    "disconnect": "connecting",
+    "clients": "clients",
 }
 """Which module carries out which command, in a function of the command's name."""
 

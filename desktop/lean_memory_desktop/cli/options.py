@@ -51,6 +51,8 @@ class Options(argparse.Namespace):
     yes: bool = False
     say: list[str]
     interactive: bool = False
+    idle_exit: float | None = None
+    replace: bool = False
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,0 +1,69 @@
+"""The one supervisor of a data root: its lock, and what it says of itself to whoever wants to know why nothing answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import cast
+
+from lean_memory_bridge.only_one import only_one
+
+LOCK_FILE = "supervisor.lock"
+STATE_FILE = "supervisor.json"
+"""`state` (`running` or `failed`), `pid`, `reason`, and `at` in epoch milliseconds. The shim reads it too."""
+
+
+def claimed(root: Path) -> AbstractContextManager[bool]:
+    """Gives whether this process is the supervisor of `root` while the block runs."""
+    return only_one(root / LOCK_FILE)
+
+
+def say_running(root: Path) -> None:
+    """Note that this process supervises `root`."""
+    _write(root, "running", "")
+
+
+def say_failed(root: Path, reason: str) -> None:
+    """Note why this process gave up; `reason` is a sentence for a person."""
+    _write(root, "failed", reason)
+
+
+def say_gone(root: Path) -> None:
+    """Take the note away at a good end."""
+    (root / STATE_FILE).unlink(missing_ok=True)
+
+
+def last_failure(root: Path) -> str | None:
+    """Why the last supervisor gave up, if it did."""
+    state = _state(root)
+    return str(state.get("reason")) if state.get("state") == "failed" else None
+
+
+def supervisor_pid(root: Path) -> int | None:
+    """The process that says it supervises `root`; whether it still lives, only the lock tells."""
+    pid = _state(root).get("pid")
+    return pid if isinstance(pid, int) else None
+
+
+def _state(root: Path) -> dict[str, object]:
+    try:
+        held = json.loads((root / STATE_FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return cast("dict[str, object]", held) if isinstance(held, dict) else {}
+
+
+def _write(root: Path, state: str, reason: str) -> None:
+    fresh = root / f"{STATE_FILE}.{secrets.token_hex(6)}"
+    said = {"state": state, "pid": os.getpid(), "reason": reason, "at": time.time_ns() // 1_000_000}
+    try:
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="ascii") as file:
+            json.dump(said, file)
+        fresh.replace(root / STATE_FILE)
+    finally:
+        fresh.unlink(missing_ok=True)

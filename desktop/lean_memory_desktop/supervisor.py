@@ -1,0 +1,203 @@
+"""Starts the processes of Lean Memory, starts them again when they die, and takes all of them along when it ends itself.
+
+A child's standard input is a pipe that we hold: when it ends, so does the child, whether we closed it or were killed. Nothing is orphaned.
+"""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING
+
+LONGEST_GOODBYE = 30.0
+"""Seconds a child gets to finish what it is doing."""
+_INSISTING = 3.0
+_LARGEST_LOG = 1_000_000
+_LAST_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A process to keep running: what it is called, and the words that start it."""
+
+    name: str
+    words: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How often a child is started again: after `pauses` seconds, longer each time, until it died so often within `window` seconds."""
+
+    pauses: Sequence[float] = (0.1, 0.5, 1.0, 2.0, 4.0)
+    window: float = 60.0
+
+    def pause(self, deaths: Sequence[float]) -> float | None:
+        """Seconds before the next start, given when the child died (the last is now); `None` when it is enough."""
+        recent = sum(1 for moment in deaths if deaths[-1] - moment <= self.window)
+        return self.pauses[recent - 1] if recent <= len(self.pauses) else None
+
+
+class End(Enum):
+    """Why a supervisor ended."""
+
+    ASKED = "asked"
+    IDLE = "idle"
+    FAILED = "failed"
+
+
+def service_program(root: Path) -> Program:
+    """The service of a data root."""
+    return Program(name="service", words=(sys.executable, "-P", "-m", "lean_memory_bridge", "--root", str(root), "--supervised"))
+
+
+class Supervisor:
+    """Keeps `programs` running for the data in `root`.
+
+    `in_use` tells whether anybody needs them; once nobody did for `idle_exit` seconds, everything ends. `None` waits for nobody.
+    `elsewhere` tells whether another process does a child's work, when the child has ended because of that.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        programs: Sequence[Program],
+        *,
+        in_use: Callable[[], bool],
+        elsewhere: Callable[[], bool],
+        idle_exit: float | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        self._children = [_Child(program=program, log=root / "logs" / f"{program.name}.log") for program in programs]
+        self._in_use, self._elsewhere = in_use, elsewhere
+        self._idle_exit = idle_exit
+        self._patience = patience or Patience()
+        self._events: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
+        self._last_used = time.monotonic()
+        self.reason = ""
+        """Why it failed, as a sentence for a person."""
+
+    def run(self) -> End:
+        """Run until asked to stop, idle for long enough, or beaten; every child has ended then."""
+        try:
+            for child in self._children:
+                child.start(self._events.put)
+            while True:
+                end = self._next()
+                if end is not None:
+                    return end
+        finally:
+            for child in self._children:
+                child.say_goodbye()
+            for child in self._children:
+                child.see_off()
+
+    def stop(self) -> None:
+        """Ask it to end. May be called from a signal handler and from any thread."""
+        self._events.put(None)
+
+    def _next(self) -> End | None:
+        try:
+            event = self._events.get(timeout=self._pause())
+        except queue.Empty:
+            return self._look_around()
+        return End.ASKED if event is None else self._after_death_of(event)
+
+    def _pause(self) -> float:
+        now = time.monotonic()
+        due = [max(0.0, child.due - now) for child in self._children if child.due is not None]
+        idle = [] if self._idle_exit is None else [min(30.0, max(0.05, self._idle_exit / 4))]
+        return min([*due, *idle, 60.0])
+
+    def _look_around(self) -> End | None:
+        """Start whose pause is over, and see whether anybody is still there."""
+        now = time.monotonic()
+        for child in self._children:
+            if child.due is not None and child.due <= now:
+                if child.displaced and self._elsewhere():
+                    child.due = now + 2.0
+                else:
+                    child.start(self._events.put)
+        if self._idle_exit is not None:
+            if self._in_use():
+                self._last_used = now
+            elif now - self._last_used >= self._idle_exit:
+                return End.IDLE
+        return None
+
+    def _after_death_of(self, child: _Child) -> End | None:
+        now = time.monotonic()
+        child.displaced = child.code == EXIT_ALREADY_RUNNING
+        if child.code == 0:
+            # It was asked to end, by somebody who may: then so are we.
+            return End.ASKED
+        if child.displaced:
+            child.due = now
+            return None
+        child.deaths.append(now)
+        pause = self._patience.pause(child.deaths)
+        if pause is None:
+            self.reason = (
+                f"The {child.program.name} ended {len(child.deaths)} times, the last time with code {child.code}. {child.last_words()}"
+            )
+            return End.FAILED
+        child.due = now + pause
+        return None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Child:
+    program: Program
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+    deaths: list[float] = field(default_factory=list[float])
+    due: float | None = None
+    displaced: bool = False
+
+    @property
+    def code(self) -> int | None:
+        return None if self.process is None else self.process.returncode
+
+    def start(self, ended: Callable[[_Child], None]) -> None:
+        self.due = None
+        self.log.parent.mkdir(mode=0o700, exist_ok=True)
+        if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
+            self.log.replace(self.log.with_suffix(".log.1"))
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(list(self.program.words), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)
+        threading.Thread(target=self._await, args=(self.process, ended), daemon=True).start()
+
+    def _await(self, process: subprocess.Popen[bytes], ended: Callable[[_Child], None]) -> None:
+        process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
+        ended(self)
+
+    def say_goodbye(self) -> None:
+        if self.process is not None and self.process.stdin is not None:
+            self.process.stdin.close()
+
+    def see_off(self) -> None:
+        if self.process is None:
+            return
+        for insist, patience in ((self.process.terminate, LONGEST_GOODBYE), (self.process.kill, _INSISTING)):
+            try:
+                self.process.wait(patience)
+            except subprocess.TimeoutExpired:
+                insist()
+        self.process.wait()
+
+    def last_words(self) -> str:
+        try:
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return ""
+        said = [line.strip() for line in lines[-_LAST_WORDS:] if line.strip()]
+        return f"Its last words: {said[-1]} (more in {self.log})." if said else ""

@@ -1,0 +1,110 @@
+"""Finding the service of a data root, and having it started where none runs: once, however many shims want it at the same moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from lean_memory_bridge.only_one import only_one
+from lean_memory_bridge.runtime import Live, find
+
+STATE_FILE = "supervisor.json"
+"""What the supervisor says of itself: `state` (`running` or `failed`), `pid`, `reason`, and `at` in epoch milliseconds."""
+IDLE_EXIT = 600
+"""Seconds after its last client when a supervisor that a shim started leaves."""
+
+_START_LOCK = "start.lock"
+_REST = 5.0
+_PAUSE = 0.02
+_ALREADY_RUNNING = 3
+
+
+class NoServiceError(Exception):
+    """There is no service and none could be started; the message is a sentence for the person."""
+
+
+class Starter:
+    """Finds or starts the service of `root`. `program` are the words that start a supervisor."""
+
+    def __init__(self, root: Path, program: Sequence[str] = (sys.executable, "-P", "-m", "lean_memory_desktop", "serve")) -> None:
+        self._root, self._program = root, program
+        self._rest_until = 0.0
+        self._last_reason = ""
+
+    def service(self, patience: float) -> Live:
+        """The live service, started if need be; raises `NoServiceError` when none answers within `patience` seconds.
+
+        After a failure the next attempt is made some seconds later only; calls in between get the same reason at once.
+        """
+        found = find(self._root)
+        if found is not None:
+            return found
+        if time.monotonic() < self._rest_until:
+            raise NoServiceError(self._last_reason)
+        try:
+            return self._found_or_started(time.monotonic() + patience)
+        except NoServiceError as error:
+            self._rest_until, self._last_reason = time.monotonic() + _REST, str(error)
+            raise
+
+    def _found_or_started(self, deadline: float) -> Live:
+        while True:
+            with only_one(self._root / _START_LOCK) as mine:
+                found = find(self._root)
+                if found is not None:
+                    return found
+                if mine:
+                    return self._started(deadline)
+            if time.monotonic() > deadline:
+                raise NoServiceError(self._why("It did not answer in time."))
+            time.sleep(_PAUSE)
+
+    def _started(self, deadline: float) -> Live:
+        asked_at = time.time_ns() // 1_000_000
+        try:
+            supervisor = _detached([*self._program, "--root", str(self._root), "--idle-exit", str(IDLE_EXIT)])
+        except OSError as error:
+            raise NoServiceError(f"The memory service cannot be started ({error.strerror or error}).") from error
+        while time.monotonic() < deadline:
+            found = find(self._root)
+            if found is not None:
+                return found
+            failed = self._failure_since(asked_at)
+            if failed is not None:
+                raise NoServiceError(self._why(failed))
+            # One that ends because another supervisor is there already is no failure: that one's service is awaited.
+            if supervisor.poll() not in (None, _ALREADY_RUNNING):
+                raise NoServiceError(self._why(self._failure_since(asked_at) or f"It ended at once, with code {supervisor.returncode}."))
+            time.sleep(_PAUSE)
+        raise NoServiceError(self._why("It did not answer in time."))
+
+    def _failure_since(self, moment: int) -> str | None:
+        try:
+            held = json.loads((self._root / STATE_FILE).read_bytes())
+        except (OSError, ValueError):
+            return None
+        state = cast("dict[str, object]", held) if isinstance(held, dict) else {}
+        at = state.get("at")
+        return str(state.get("reason")) if state.get("state") == "failed" and isinstance(at, int) and at >= moment else None
+
+    def _why(self, reason: str) -> str:
+        return (
+            f"The memory service for {self._root} could not be started. {reason} "
+            "Nothing was stored or read. `lean-memory doctor` looks for the cause; `lean-memory serve` starts it in a terminal."
+        )
+
+
+def _detached(words: list[str]) -> subprocess.Popen[bytes]:
+    """Start a program that lives on when we, or the client that started us, end."""
+    environment = {name: value for name, value in os.environ.items() if name != "LM_CLIENT"}
+    null = subprocess.DEVNULL
+    if sys.platform == "win32":
+        apart = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        return subprocess.Popen(words, env=environment, creationflags=apart, stdin=null, stdout=null, stderr=null)
+    return subprocess.Popen(words, env=environment, start_new_session=True, stdin=null, stdout=null, stderr=null)
