@@ -32,6 +32,11 @@ def read_corpora(data: Path) -> Iterator[Corpus]:
         yield Corpus(name=str(entry["qid"]), turns=turns, questions=[_question(entry, own, turns)])
 
 
+def read_distractors(data: Path) -> Iterator[tuple[str, list[Turn]]]:
+    """Every distractor session once, with its id. Raises OSError where the file is missing."""
+    return ((str(entry["session_id"]), list(_distractor(entry))) for entry in _lines(data / HAYSTACK_FILE))
+
+
 def _question(entry: Mapping[str, Any], own: Sequence[Turn], turns: Sequence[Turn]) -> Question:
     newest = max(turn.said_at for turn in own)
     stale = frozenset(turn.id for turn in own if turn.said_at < newest) if entry["type"] == UPDATES else frozenset[str]()

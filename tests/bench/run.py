@@ -12,6 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 from bench import suites
+from bench.extraction import run_extraction
 from bench.report import SuiteResult, print_table, write_json, write_markdown
 from bench.search_speed import run_search, run_writers
 from bench.size import run_coldstart, run_size
@@ -29,6 +30,7 @@ SUITES: dict[str, Callable[[Setting], SuiteResult]] = {
     "consolidation": suites.run_consolidation,
     "asof": suites.run_asof,
     "pairs": suites.run_pairs,
+    "extraction": run_extraction,
     "search": run_search,
     "adds": run_adds,
     "writers": run_writers,
