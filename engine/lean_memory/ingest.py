@@ -29,9 +29,7 @@ from lean_memory.domain import (
     Modality,
     ModelIdentity,
     Polarity,
-    Visibility,
     name_key,
-    value_key,
 )
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
@@ -39,7 +37,7 @@ from lean_memory.extraction.pipeline import Recent, extract
 from lean_memory.extraction.sentences import passages
 from lean_memory.keeping import Addition, Said, keep
 from lean_memory.models.ports import Embedder
-from lean_memory.resolution.contradiction import by_cosine, by_words
+from lean_memory.resolution.contradiction import buckets, by_cosine, by_words
 from lean_memory.resolution.plan import plan
 from lean_memory.resolution.reach import touched
 from lean_memory.resolution.statements import Statement, statement
@@ -55,8 +53,11 @@ _REMEMBERED = 64
 _TRIES = 3
 _AT_ONCE = 64
 _FOR_NOW = (BusyError, StorageFullError)
-_COMPARED = 100
-"""Open values, newest first, that a retraction is compared with by cosine; each has to be embedded."""
+_COMPARED = 3
+"""Open values that a retraction is compared with by cosine, each of which has to be embedded. Among 1,000 values, whatever reached
+the threshold was the nearest by its sentence too."""
+_SENTENCE_SHARE = 0.5
+"""A value that reaches the threshold is part of a sentence that reaches this share of it; the least that was measured is .54."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,26 +248,25 @@ class Ingest:
 
     def _named(self, said: Statement) -> Statement:
         """The retraction with the key of the stored value it means, where no words tell and cosine finds one."""
-        c = said.candidate
-        if c.cardinality is Cardinality.FUNCTIONAL or not said.object_key:
+        slot, key, now = _slot(said.candidate), said.object_key, self.store.clock()
+        if slot.cardinality is Cardinality.FUNCTIONAL or not key:
             return said
-        stored = self._open_values(c)
-        if not stored or by_words(said.object_key, stored):
+        if by_words(key, self.store.look(lambda tx: tx.open_values(slot, now, buckets(key)))):
             return said
-        nearest = self._nearest(said.object_key, stored[:_COMPARED])
+        nearest = self._nearest(slot, key, now) if self.store.look(lambda tx: tx.has_open_values(slot, now)) else None
         return said if nearest is None else replace(said, object_key=nearest)
 
-    def _nearest(self, key: str, stored: Sequence[str]) -> str | None:
+    def _nearest(self, slot: Slot, key: str, now: Instant) -> str | None:
+        """The open value nearest to `key`; the stored vectors of whole sentences tell which few values are worth a look."""
+        threshold = self.embedder.thresholds.object_match
         try:
-            vectors = self.embedder.embed([key, *stored])
+            [vector] = self.embedder.embed([key])
+            values = self.store.look(
+                lambda tx: tx.nearest_values(slot, now, self.embedder.identity, vector, floor=_SENTENCE_SHARE * threshold)
+            )[:_COMPARED]
+            return by_cosine(key, vector, values, self.embedder.embed(values), threshold=threshold)
         except ModelError:
             return None
-        return by_cosine(key, vectors[0], stored, vectors[1:], threshold=self.embedder.thresholds.object_match)
-
-    def _open_values(self, c: Candidate) -> list[str]:
-        visible = Visibility(now=self.store.clock(), include_cold=True)
-        facts = self.store.facts(subject=c.subject, predicate=c.predicate, visibility=visible, modalities=None)
-        return list(dict.fromkeys(value_key(f.object or f.fact_text) for f in facts))
 
 
 _Key = tuple[EpisodeId, str]
@@ -346,7 +346,9 @@ def resolve(tx: WriteTransaction, statements: Sequence[Statement], recorded_at: 
 def _by_slot(statements: Sequence[Statement]) -> dict[Slot, list[Statement]]:
     slots: dict[Slot, list[Statement]] = {}
     for said in statements:
-        c = said.candidate
-        slot = Slot(subject_key=name_key(c.subject or USER), predicate=c.predicate, cardinality=c.cardinality)
-        slots.setdefault(slot, []).append(said)
+        slots.setdefault(_slot(said.candidate), []).append(said)
     return slots
+
+
+def _slot(c: Candidate) -> Slot:
+    return Slot(subject_key=name_key(c.subject or USER), predicate=c.predicate, cardinality=c.cardinality)

@@ -77,7 +77,8 @@ def buckets(key: str) -> set[str]:
         if _UNSPACED.search(word):
             marks.update(word[i : i + 2] for i in range(max(1, len(word) - 1)))
         else:
-            marks.add(word[:_BUCKET])
+            # A word with anything but letters in it has no endings: only the same word is the same.
+            marks.add(word[:_BUCKET] if word.isalpha() else word)
     return marks
 
 

@@ -41,6 +41,9 @@ _CHANGE_FACT = """
                     is_latest = :is_latest, version_at = :now
     WHERE id = :row
 """
+_SHOWN_IN_PASSAGES = """
+    SELECT is_latest, valid_to, struck, CASE WHEN end_reason = 'merged' THEN superseded_by ELSE 0 END FROM fact WHERE id = ?
+"""
 _INSERT_EVIDENCE = """
     INSERT INTO evidence (subject_id, predicate, object, object_key, act, polarity, modality, trust, additive, valid_at, valid_to, recorded_at,
                           fact_id, fact_text, episode_id, span_start, span_end)
@@ -100,8 +103,10 @@ class _Writer:
     """Rows of the new facts, in order."""
     texts: dict[int, str] = field(default_factory=dict[int, str])
     """Index rows that want a vector, with their texts."""
-    touched: set[int] = field(default_factory=set[int])
-    """Facts whose passages may stand differently now."""
+    changed: set[int] = field(default_factory=set[int])
+    """Facts that stand differently now, and with them every passage that says them."""
+    said_at: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    """Places, an episode's row and an offset, at which something is said that was not there or belonged to another fact."""
 
     def write(self, changes: ChangeSet) -> Applied:
         ids = [self._insert(serial, fact) for serial, fact in enumerate(changes.facts)]
@@ -133,7 +138,7 @@ class _Writer:
         self.con.execute(_INSERT_FACT, links | _said(fact) | self._standing(fact))
         row = self.con.last_insert_rowid()
         self.rows.append(row)
-        self.touched.add(row)
+        self.said_at.add((episode, fact.candidate.span.start))
         index_row = self._index(row, fact, episode)
         self.con.execute("UPDATE fact SET row_id = ? WHERE id = ?", (index_row, row))
         self.texts[index_row] = fact.candidate.fact_text
@@ -196,7 +201,7 @@ class _Writer:
 
     def _change(self, change: FactChange) -> bool:
         """Whether the fact was the latest and is no longer."""
-        was_latest = bool(self.con.execute("SELECT is_latest FROM fact WHERE id = ?", (change.row,)).get)
+        before = self._shown_in_passages(change.row)
         keep_version(self.con, change.row, self.now)
         self.con.execute(
             _CHANGE_FACT,
@@ -212,8 +217,13 @@ class _Writer:
             },
         )
         refresh_fact_row(self.con, change.row)
-        self.touched.add(change.row)
-        return was_latest and not change.is_latest
+        if self._shown_in_passages(change.row) != before:
+            self.changed.add(change.row)
+        return bool(before[0]) and not change.is_latest
+
+    def _shown_in_passages(self, row: int) -> tuple[int | None, ...]:
+        """What of a fact decides how its passages are shown, whether it is the latest first; where it begins does not."""
+        return cast("tuple[int | None, ...]", self.con.execute(_SHOWN_IN_PASSAGES, (row,)).fetchone())
 
     def _insert_evidence(self, said: NewEvidence) -> None:
         c = said.candidate
@@ -240,13 +250,12 @@ class _Writer:
                 c.span.end,
             ),
         )
-        if fact is not None:
-            self.touched.add(fact)
+        self.said_at.add((self.episode_row, c.span.start))
 
     def _relink(self, evidence_row: int, fact_row: int) -> None:
         self.con.execute(_KEEP_LINK, (evidence_row, self.now, fact_row))
-        self.con.execute("UPDATE evidence SET fact_id = ? WHERE id = ?", (fact_row, evidence_row))
-        self.touched.add(fact_row)
+        place = self.con.execute("UPDATE evidence SET fact_id = ? WHERE id = ? RETURNING episode_id, span_start", (fact_row, evidence_row))
+        self.said_at.update(cast("list[tuple[int, int]]", place.fetchall()))
 
     def _revive(self, row: int) -> None:
         """What is said again comes back from the cold."""
@@ -255,10 +264,13 @@ class _Writer:
         keep_version(self.con, row, self.now)
         self.con.execute("UPDATE fact SET tier = ?, version_at = ? WHERE id = ?", (Tier.HOT.value, self.now, row))
         refresh_fact_row(self.con, row)
-        self.touched.add(row)
+        self.changed.add(row)
 
     def _refresh_passages(self) -> None:
-        for passage in sorted({p for row in self.touched for p in passages_about(self.con, row)}):
+        """Show those passages anew that may have to be shown otherwise: what only confirms a fact leaves its earlier ones alone."""
+        about = {p for row in self.changed for p in passages_about(self.con, row)}
+        here = {p.row for p in (passage_at(self.con, episode, offset) for episode, offset in self.said_at) if p is not None}
+        for passage in sorted(about | here):
             refresh_passage(self.con, passage)
 
     def _row(self, ref: FactRef) -> int:

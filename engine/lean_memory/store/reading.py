@@ -11,8 +11,12 @@ from typing import TypeVar, cast
 from weakref import WeakSet
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
-from lean_memory.domain import Fact, Instant, Span, Visibility
+from lean_memory.changes import Slot
+from lean_memory.domain import Fact, Instant, ModelIdentity, Span, Visibility
+from lean_memory.store import slots
 from lean_memory.store.connection import snapshot
 from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, episode_of, facts_of, passage_as_fact
 from lean_memory.store.visibility import LATEST
@@ -127,6 +131,21 @@ class ReadTransaction:
             (_json(row_ids),),
         )
         return {row_id: text for row_id, text in cast("list[tuple[int, str | None]]", rows.fetchall()) if text is not None}
+
+    def open_values(self, slot: Slot, now: Instant, marks: Iterable[str]) -> list[str]:
+        """The object keys that are open in a slot, in any modality, and in which one of the marks stands."""
+        return slots.open_values(self.connection, slot, now, marks)
+
+    def has_open_values(self, slot: Slot, now: Instant) -> bool:
+        """Whether anything is open in a slot."""
+        return slots.has_open_values(self.connection, slot, now)
+
+    def nearest_values(self, slot: Slot, now: Instant, model: ModelIdentity, vector: NDArray[np.float32], *, floor: float) -> list[str]:
+        """The object keys open in a slot whose sentences have a cosine of `floor` with a unit vector, shape (dims,), that `model` made.
+
+        Nearest first; those without a vector come last, newest first. Of more than 1,000, the newest 1,000.
+        """
+        return slots.nearest_values(self.connection, slot, now, model, vector, floor=floor)
 
     def _facts(self, row_ids: Sequence[int], known_at: Instant | None) -> dict[int, HydratedRow]:
         query = CURRENT_FACT if known_at is None else FACT_KNOWN_AT

@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from typing import cast
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from lean_memory.changes import Slot, Window, WindowEvidence, WindowFact
-from lean_memory.domain import Act, EndReason, EpisodeId, Instant, Modality, Polarity, Span, Trust
+from lean_memory.domain import Act, EndReason, EpisodeId, Instant, Modality, ModelIdentity, Polarity, Span, Trust
+from lean_memory.store import search_index
 from lean_memory.store.entities import same_entities
 
 _FactRow = tuple[
@@ -55,6 +58,16 @@ _KEYS = """
     WHERE subject_id = ? AND predicate = ? AND EXISTS (SELECT 1 FROM json_each(?) mark WHERE instr(object_key, mark.value))
 """
 
+_OPEN = """
+    SELECT f.object_key, f.row_id FROM fact f
+    WHERE f.subject_id IN (SELECT value FROM json_each(:subjects)) AND f.predicate = :predicate AND f.struck = 0 AND f.record_kind = 'fact'
+          AND f.is_latest = 1 AND (f.valid_to IS NULL OR f.valid_to > :now)
+"""
+_MARKED = "AND EXISTS (SELECT 1 FROM json_each(:marks) mark WHERE instr(f.object_key, mark.value))"
+_NEWEST = "ORDER BY f.valid_at DESC, f.id DESC LIMIT :limit"
+
+_SEARCHED = 1_000
+
 _Parameters = dict[str, str | int | None]
 
 
@@ -88,6 +101,35 @@ def read_values(con: apsw.Connection, slot: Slot, marks: Iterable[str]) -> list[
         for subject in same_entities(con, slot.subject_key)
         for (key,) in con.execute(_KEYS, (subject, slot.predicate, sought))
     ]
+
+
+def open_values(con: apsw.Connection, slot: Slot, now: Instant, marks: Iterable[str]) -> list[str]:
+    """The object keys that are open in a slot, in any modality, and in which one of the marks stands."""
+    rows = con.execute(f"{_OPEN} {_MARKED}", _of_slot(con, slot, now) | {"marks": json.dumps(sorted(marks))})
+    return [key for key, _ in cast("list[tuple[str, int]]", rows.fetchall())]
+
+
+def has_open_values(con: apsw.Connection, slot: Slot, now: Instant) -> bool:
+    """Whether anything is open in a slot."""
+    return con.execute(f"{_OPEN} LIMIT 1", _of_slot(con, slot, now)).fetchone() is not None
+
+
+def nearest_values(
+    con: apsw.Connection, slot: Slot, now: Instant, model: ModelIdentity, vector: NDArray[np.float32], *, floor: float
+) -> list[str]:
+    """The object keys open in a slot whose sentences have a cosine of `floor` with a unit vector, shape (dims,), that `model` made.
+
+    Nearest first; those without a vector come last, newest first. Of more than 1,000, the newest 1,000.
+    """
+    given = _of_slot(con, slot, now) | {"limit": _SEARCHED}
+    rows = cast("list[tuple[str, int]]", con.execute(f"{_OPEN} {_NEWEST}", given).fetchall())
+    cosines = dict(search_index.exact(con, model, [row_id for _, row_id in rows], vector))
+    near = [row for row in rows if cosines.get(row[1], floor) >= floor]
+    return list(dict.fromkeys(key for key, _ in sorted(near, key=lambda row: -cosines.get(row[1], -1.0))))
+
+
+def _of_slot(con: apsw.Connection, slot: Slot, now: Instant) -> _Parameters:
+    return {"subjects": json.dumps(same_entities(con, slot.subject_key)), "predicate": slot.predicate, "now": now}
 
 
 def _reaching(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:

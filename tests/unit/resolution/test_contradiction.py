@@ -51,6 +51,10 @@ def test_in_scripts_without_spaces_a_part_is_contained() -> None:
     assert rung_of("茶", "奶茶") is None
 
 
+def test_a_number_has_no_bucket_but_its_own() -> None:
+    assert not buckets("port8090") & buckets("port8091")
+
+
 def test_values_that_mean_each_other_have_a_mark_in_common() -> None:
     pairs = [
         ("strawberry", "strawberries"),
