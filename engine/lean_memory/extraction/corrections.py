@@ -41,8 +41,8 @@ def bare_value(clause: Clause, pack: Pack, earlier: Said, recent: Said, *, other
     if meant and (found := meant.match(text)):
         text = text[found.end() :]
     value = clean(text, pack)
-    if not accepts("short", value, pack):
-        return None
+    if not (accepts("short", value, pack) and accepts("value", value, pack)) or value.split()[0] in pack.aux:
+        return None  # "it's actually been helpful" puts nothing right
     here = _wrong(value, other, earlier)
     if here is not None:
         return _with_value(earlier.take_out(here), value, clause)

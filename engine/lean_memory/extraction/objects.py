@@ -46,7 +46,7 @@ def items(text: str, pack: Pack, kind: str = "any") -> tuple[str, ...]:
 def accepts(kind: str, value: str, pack: Pack) -> bool:
     """Whether a cleaned value belongs to a slot class; what the pack bans is no value anywhere.
 
-    Classes of the pack come first; then `name` and `people` (proper names), `label` (a name that may be small),
+    Classes of the pack come first, less what its cue `not_CLASS` finds; then `name` and `people` (proper names), `label` (a name that may be small),
     `number`, `short` (five words), `value` (what an attribute may have), `attribute` and `relation` (what may be one),
     `dated` (it has a digit), `email`, `phone`; any other class takes whatever is not too long.
     """
@@ -55,7 +55,7 @@ def accepts(kind: str, value: str, pack: Pack) -> bool:
     if kind != "verbatim" and pack.has_cue("not_object", value):
         return False
     if kind in pack.classes:
-        return pack.classes[kind].accepts(value) and not pack.has_cue("clause_like", value)
+        return pack.classes[kind].accepts(value) and not (pack.has_cue("clause_like", value) or pack.has_cue(f"not_{kind}", value))
     test = _TESTS.get(kind)
     return test(value, pack) if test else len(value) <= _LONGEST
 

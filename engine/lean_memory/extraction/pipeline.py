@@ -20,6 +20,7 @@ from lean_memory.extraction.prose import prose
 from lean_memory.extraction.rules import Place, apply_rules
 from lean_memory.extraction.said import Said
 from lean_memory.extraction.scene import Scene
+from lean_memory.extraction.several import side_by_side
 from lean_memory.extraction.sentences import Sentence, passages, sentences
 from lean_memory.extraction.statements import leading_subject, statement
 
@@ -57,7 +58,8 @@ def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recen
     run.scene.recall(before.candidates)
     for sentence in sentences(prose(text)):
         run.take(sentence)
-    return Extraction(candidates=_distinct(_trusted(run.found, source, run.own_roles)), flags=tuple(run.flags))
+    said = side_by_side(run.found, packs.load(run.code) if run.code in packs.available() else None)
+    return Extraction(candidates=_distinct(_trusted(said, source, run.own_roles)), flags=tuple(run.flags))
 
 
 @dataclass(slots=True, kw_only=True)
