@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from lean_memory.clock import Clock
 from lean_memory.domain import ForgetResult, SearchHit, Visibility
@@ -20,7 +21,7 @@ class OpenNamespace:
     """One namespace of an open memory: its store, its index in memory, its ingest; opened when first used."""
 
     def __init__(self, name: str, settings: Settings, embedder: Embedder, clock: Clock) -> None:
-        self._name, self._settings, self._embedder, self._clock = name, settings, embedder, clock
+        self.name, self._settings, self._embedder, self._clock = name, settings, embedder, clock
         self._opening = threading.RLock()
         self._parts: tuple[NamespaceStore, CodeTable, Ingest] | None = None
         self._resumed = False
@@ -44,9 +45,9 @@ class OpenNamespace:
         """Open the file, and finish what an earlier process left unfinished unless `resume` is off; both only once."""
         with self._opening:
             if self.is_closed:
-                raise ClosedError(f"The namespace “{self._name}” was closed meanwhile; try again.")
+                raise ClosedError(f"The namespace “{self.name}” was closed meanwhile; try again.")
             if self._parts is None:
-                store = NamespaceStore.open(self._settings.root, self._name, settings=self._settings, clock=self._clock, create=create)
+                store = NamespaceStore.open(self._settings.root, self.name, settings=self._settings, clock=self._clock, create=create)
                 self._parts = store, CodeTable(self._embedder.identity), Ingest(store=store, embedder=self._embedder)
             if resume and not self._resumed:
                 self._resumed = True
@@ -59,6 +60,21 @@ class OpenNamespace:
             self.is_closed = True
             if self._parts is not None:
                 self._parts[0].close()
+
+    def let_go(self, deadline: float) -> bool:
+        """Close the file and let nobody open it until `go_on`; gives whether that was done before the deadline (see the store's)."""
+        if not self._opening.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            return False
+        if self._parts is None or self._parts[0].let_go(deadline):
+            return True
+        self._opening.release()
+        return False
+
+    def go_on(self) -> None:
+        """Let the file be opened again after `let_go`."""
+        if self._parts is not None:
+            self._parts[0].go_on()
+        self._opening.release()
 
     def search(self, query: str, k: int, visibility: Visibility, recipe: Recipe) -> list[SearchHit]:
         """Search the open store."""
@@ -74,5 +90,5 @@ class OpenNamespace:
 
     def _opened(self) -> tuple[NamespaceStore, CodeTable, Ingest]:
         if self._parts is None:
-            raise ClosedError(f"The namespace “{self._name}” is not open.")
+            raise ClosedError(f"The namespace “{self.name}” is not open.")
         return self._parts

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
+from weakref import WeakSet
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import tzlocal
@@ -29,7 +31,8 @@ from lean_memory.domain import (
     Visibility,
 )
 from lean_memory.errors import ClosedError, InvalidInputError, NotFoundError
-from lean_memory.ingest import Addition
+from lean_memory.forking import HoldsFiles, watch
+from lean_memory.keeping import Addition
 from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.ports import Embedder
 from lean_memory.open_namespace import OpenNamespace
@@ -48,14 +51,17 @@ BATCH = 64
 KEPT_OPEN = 32
 """Namespaces that stay open, the last used ones; each holds some file handles and its index in memory."""
 
+_FORK_WAITS_SECONDS = 5.0
+
 _T = TypeVar("_T")
 
 
-class MemoryService:
+class MemoryService(HoldsFiles):
     """A memory over one data root; exported as `lean_memory.Memory`.
 
-    Safe to use from several threads, and several processes may have the same root open. A context manager; `close()`
-    ends it, and later calls raise `ClosedError`. `embedder` and `clock` default to the built-in model and the wall clock.
+    Safe to use from several threads, several processes may have the same root open, and a process that forks may go on using it in
+    the child too. A context manager; `close()` ends it, and later calls raise `ClosedError`. `embedder` and `clock` default to the
+    built-in model and the wall clock.
     """
 
     def __init__(
@@ -70,8 +76,15 @@ class MemoryService:
         self._clock = clock
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
         self._open: OrderedDict[str, OpenNamespace] = OrderedDict()
+        self._every: WeakSet[OpenNamespace] = WeakSet()
         self._lock = threading.Lock()
         self._closed = False
+        self._let_go: list[OpenNamespace] = []
+        self._locked = False
+        """While the process forks: what is closed, and whether the lock is held."""
+        self._inherited: dict[str, OpenNamespace] = {}
+        """In a forked child: what could not be closed before. It is kept as it is, as closing it here could harm the parent's file."""
+        watch(self)
 
     @property
     def root(self) -> Path:
@@ -238,6 +251,26 @@ class MemoryService:
         for opened in every:
             opened.close()
 
+    def before_fork(self) -> None:
+        """Close every file for the time of a fork; waits a little for other threads that are at work in one."""
+        deadline = time.monotonic() + _FORK_WAITS_SECONDS
+        self._locked = self._lock.acquire(timeout=_FORK_WAITS_SECONDS)
+        self._let_go = [opened for opened in self._every if opened.let_go(deadline)]
+
+    def after_fork(self, *, in_child: bool) -> None:
+        """Go on after a fork; files are opened again when they are needed."""
+        if in_child:
+            self._inherited = {opened.name: opened for opened in self._every if opened not in self._let_go}
+            self._open = OrderedDict((name, opened) for name, opened in self._open.items() if name not in self._inherited)
+        for opened in self._let_go:
+            opened.go_on()
+        self._let_go = []
+        if in_child:
+            # Another thread of the parent may have held it.
+            self._lock = threading.Lock()
+        elif self._locked:
+            self._lock.release()
+
     def __enter__(self) -> Self:
         return self
 
@@ -247,6 +280,13 @@ class MemoryService:
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedError("This memory is closed; make a new Memory to go on.")
+
+    def _check_own(self, name: str) -> None:
+        if name in self._inherited:
+            raise ClosedError(
+                f"This process was forked while another thread was at work in the namespace “{name}”, so it cannot be used here. Nothing was "
+                "written; fork when no call is running, or start the process anew (multiprocessing calls that “spawn”)."
+            )
 
     def _with(self, name: str, do: Callable[[OpenNamespace], _T], *, create: bool = True, resume: bool = True) -> _T:
         """Do something with an open namespace, which stays open until it is done, whatever other threads clear meanwhile."""
@@ -270,9 +310,11 @@ class MemoryService:
     def _begin(self, name: str) -> OpenNamespace:
         with self._lock:
             self._check_open()
+            self._check_own(name)
             opened = self._open.get(name_of(name))
             if opened is None:
                 opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock)
+                self._every.add(opened)
             self._open.move_to_end(name)
             opened.users += 1
             idle = self._leave(next(iter(self._open))) if len(self._open) > KEPT_OPEN else None

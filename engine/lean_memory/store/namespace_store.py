@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock
@@ -26,11 +27,11 @@ from lean_memory.domain import (
     NamespaceStatus,
     Visibility,
 )
-from lean_memory.errors import ClosedError, NewerSchemaError
+from lean_memory.errors import ClosedError, NewerSchemaError, StorageError
 from lean_memory.settings import Settings
 from lean_memory.store import clear as clearing
 from lean_memory.store import search_index
-from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back
+from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back, snapshot
 from lean_memory.store.episodes import NewEpisode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
@@ -48,6 +49,8 @@ from lean_memory.store.writing import WriteTransaction
 __all__ = ["HydratedRow", "NamespaceStore", "NewEpisode", "ReadTransaction", "WriteTransaction"]
 
 _T = TypeVar("_T")
+
+_LOOKS_EVERY_SECONDS = 0.001
 
 
 class NamespaceStore:
@@ -108,6 +111,26 @@ class NamespaceStore:
             opened, self._opened = self._opened, None
             if opened is not None:
                 opened.close()
+
+    def let_go(self, deadline: float) -> bool:
+        """Close the file and let nobody open it until `go_on`; gives whether it was done before the deadline, on the monotonic clock.
+
+        The next call after `go_on` opens the file again. What the calling thread itself is in the middle of is not closed.
+        """
+        if not self._lock.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            return False
+        done = False
+        try:
+            with suppress(StorageError), errors_translated(self.path):
+                done = not self._writing.locked() and self._close_for_now(deadline)
+        finally:
+            if not done:
+                self._lock.release()
+        return done
+
+    def go_on(self) -> None:
+        """Let the file be opened again after `let_go`, by the same thread or by the only one of a forked child."""
+        self._lock.release()
 
     # What is said
 
@@ -172,13 +195,19 @@ class NamespaceStore:
     def read(self) -> Generator[ReadTransaction]:
         """The same for a block."""
         with errors_translated(self.path):
-            opened = self._current()
-            with opened.readers.snapshot() as con:
-                if not self._is_left_behind(con):
-                    yield ReadTransaction(connection=con, namespace=self.name)
-                    return
-            with self._reopened(opened).readers.snapshot() as con:
-                yield ReadTransaction(connection=con, namespace=self.name)
+            while True:
+                opened = self._current()
+                con = opened.readers.take()
+                if con is not None:
+                    try:
+                        with snapshot(con):
+                            # This is also the first read, with which the snapshot begins.
+                            if not self._is_left_behind(con):
+                                yield ReadTransaction(connection=con, namespace=self.name)
+                                return
+                    finally:
+                        opened.readers.give_back(con)
+                self._reopened(opened)
 
     def facts(
         self,
@@ -203,7 +232,9 @@ class NamespaceStore:
 
     def status(self) -> NamespaceStatus:
         """Counts and health."""
-        return self._look(lambda con: read_status(con, self.name, self.path, self._current().refusal, self.clock()))
+        with errors_translated(self.path):
+            refusal = self._current().refusal
+        return self._look(lambda con: read_status(con, self.name, self.path, refusal, self.clock()))
 
     def check(self) -> list[str]:
         """What does not hold of the promises about a file, a sentence each; empty when all do."""
@@ -265,6 +296,17 @@ class NamespaceStore:
         opened = self._opened
         return self._reopened(None) if opened is None else opened
 
+    def _close_for_now(self, deadline: float) -> bool:
+        opened, self._opened = self._opened, None
+        if opened is None:
+            return True
+        opened.close()
+        while opened.readers.in_use():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_LOOKS_EVERY_SECONDS)
+        return True
+
     def _refuse_nested(self) -> None:
         if self._writing.locked():
             raise RuntimeError("a write transaction was begun inside another one")
@@ -294,7 +336,7 @@ class NamespaceStore:
         with errors_translated(self.path):
             while True:
                 opened = self._current()
-                # Whether it is left behind is also the first read, with which the snapshot begins.
+                # Whether it is left behind is also the first read, with which the snapshot begins. Other threads may close the file meanwhile.
                 found = opened.readers.look(lambda con: None if self._is_left_behind(con) else [do(con)])
                 if found is not None:
                     return found[0]

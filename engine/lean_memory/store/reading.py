@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TypeVar, cast
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from lean_memory.changes import Slot
 from lean_memory.domain import Fact, Instant, ModelIdentity, Span, Visibility
 from lean_memory.store import slots
-from lean_memory.store.connection import snapshot
 from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, episode_of, facts_of, passage_as_fact
 from lean_memory.store.visibility import LATEST
 
@@ -36,9 +34,11 @@ class ReaderPool:
         self._lock = Lock()
         self._closed = False
 
-    def look(self, do: Callable[[apsw.Connection], _T]) -> _T:
-        """What `do` reads with a connection inside a read transaction: all of it is of one moment."""
-        con = self._take()
+    def look(self, do: Callable[[apsw.Connection], _T]) -> _T | None:
+        """What `do` reads with a connection inside a read transaction: all of it is of one moment. `None` if the pool is closed."""
+        con = self.take()
+        if con is None:
+            return None
         try:
             con.execute("BEGIN")
             return do(con)
@@ -46,17 +46,7 @@ class ReaderPool:
             # Calls of the driver alone: Ctrl-C cannot come between here and the rollback. One that is not given back closes by itself.
             if con.in_transaction:
                 con.execute("ROLLBACK")
-            self._give_back(con)
-
-    @contextmanager
-    def snapshot(self) -> Generator[apsw.Connection]:
-        """The same for a block."""
-        con = self._take()
-        try:
-            with snapshot(con):
-                yield con
-        finally:
-            self._give_back(con)
+            self.give_back(con)
 
     def close(self) -> None:
         """Close the idle connections; one in use is closed when it comes back."""
@@ -72,16 +62,19 @@ class ReaderPool:
         with self._lock:
             return len(self._every) - len(self._idle)
 
-    def _take(self) -> apsw.Connection:
+    def take(self) -> apsw.Connection | None:
+        """A connection to be given back; none if the pool is closed."""
         with self._lock:
+            if self._closed:
+                return None
             if self._idle:
                 return self._idle.pop()
-        con = self._connect()
-        with self._lock:
+            con = self._connect()
             self._every.add(con)
-        return con
+            return con
 
-    def _give_back(self, con: apsw.Connection) -> None:
+    def give_back(self, con: apsw.Connection) -> None:
+        """Keep a connection for the next, or close it."""
         with self._lock:
             if not self._closed and len(self._idle) < _KEPT_READERS:
                 self._idle.append(con)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -105,6 +106,24 @@ def test_a_writer_that_waits_too_long_is_told_so(root: Path) -> None:
     record(other, "afterwards", day(1))
     one.close()
     other.close()
+
+
+@pytest.mark.parametrize("part", ["has_moved", "clearing.is_cleared"])
+def test_an_interrupt_just_after_a_write_began_leaves_it_open_for_nobody(root: Path, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    one, other = open_store(root), open_store(root, busy_timeout_ms=50)
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(f"lean_memory.store.namespace_store.{part}", raise_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            record(one, "interrupted", day(1))
+    record(other, "by another", day(2))
+    last = record(one, "afterwards", day(3))
+    assert [e.text for e in one.recent_episodes(last.uid, client=None, limit=9)] == ["by another"]
+    one.close()
+    other.close()
+
+
+def raise_interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def test_a_closed_store_says_that_it_is_closed(root: Path) -> None:

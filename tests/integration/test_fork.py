@@ -1,0 +1,123 @@
+"""A process that forks: both go on with the same memory, and nothing that either acknowledges is lost."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from lean_memory import Memory
+from support.children import finished, start
+from support.embedding import WordEmbedder
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
+
+PARENT = """
+import os, sys, threading
+from lean_memory import Memory
+from support.embedding import WordEmbedder
+
+root = sys.argv[1]
+memory = Memory(root=root, embedder=WordEmbedder())
+memory.add("ana", "My locker 0 is blue0x.")
+memory.search("ana", "locker")
+done_here, done_there = os.pipe(), os.pipe()
+
+def add(names):
+    for name in names:
+        text = f"My locker {name} is blue{name}x."
+        memory.add("ana", text)
+        os.write(1, (text + "\\n").encode())
+
+PLACE
+child = os.fork()
+if not child:
+    add(range(100, 120))
+    os.write(done_there[1], b".")
+    os.read(done_here[0], 1)
+    add(range(120, 140))
+    own = Memory(root=root, embedder=WordEmbedder())
+    own.add("ana", "My locker 150 is blue150x.")
+    os.write(1, b"My locker 150 is blue150x.\\n")
+    os._exit(0)
+add(range(200, 220))
+os.read(done_there[0], 1)
+AFTER
+memory.close()
+os.write(done_here[1], b".")
+_, status = os.waitpid(child, 0)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+THREADS = """
+stop = threading.Event()
+
+def busy(name):
+    number = 0
+    while not stop.is_set():
+        number += 1
+        add([f"{name}{number}"])
+        memory.search("ana", "locker")
+
+threads = [threading.Thread(target=busy, args=(name,)) for name in "ab"]
+[thread.start() for thread in threads]
+"""
+
+
+@pytest.mark.parametrize("threads", [False, True], ids=["alone", "while threads add and search"])
+def test_what_parent_and_child_acknowledge_after_a_fork_is_kept(root: Path, threads: bool) -> None:
+    program = PARENT.replace("PLACE", THREADS if threads else "")
+    program = program.replace("AFTER", "stop.set(); [thread.join() for thread in threads]" if threads else "")
+    acknowledged = finished(start(program, root))
+    assert len(acknowledged) >= 61
+    with Memory(root=root, embedder=WordEmbedder()) as memory:
+        said = [fact.fact_text for fact in memory.facts("ana", include_history=True)]
+        assert [text for text in acknowledged if said.count(text) != 1] == []
+        assert memory.check("ana") == []
+
+
+CUT_OFF = """
+import os, sys, threading
+from lean_memory import Memory, service
+from lean_memory.errors import ClosedError
+from support.embedding import WordEmbedder
+
+service._FORK_WAITS_SECONDS = 0.1
+memory = Memory(root=sys.argv[1], embedder=WordEmbedder())
+memory.add("ana", "I like tea.")
+memory.add("bob", "I like tea.")
+began, end = threading.Event(), threading.Event()
+
+def hold(tx):
+    began.set()
+    end.wait()
+
+[store] = [opened.store for opened in memory._every if opened.name == "ana"]
+thread = threading.Thread(target=store.look, args=(hold,))
+thread.start()
+began.wait()
+child = os.fork()
+if not child:
+    try:
+        memory.add("ana", "I like jazz.")
+    except ClosedError as error:
+        os.write(1, f"{error}\\n".encode())
+    memory.add("bob", "I like jazz.")
+    memory.close()
+    os._exit(0)
+_, status = os.waitpid(child, 0)
+end.set()
+thread.join()
+memory.add("ana", "I like rice.")
+memory.close()
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def test_a_child_is_told_of_a_namespace_that_could_not_be_let_go_of(root: Path) -> None:
+    [told] = finished(start(CUT_OFF, root))
+    assert "forked while another thread was at work in the namespace “ana”" in told
+    with Memory(root=root, embedder=WordEmbedder()) as memory:
+        assert {fact.object for fact in memory.facts("ana")} == {"tea", "rice"}
+        assert {fact.object for fact in memory.facts("bob")} == {"tea", "jazz"}
