@@ -323,8 +323,6 @@ class NamespaceStore:
                 break
             roll_back(con)
             self._reopened(opened)
-        if clearing.is_cleared(con):
-            clearing.revive(con)
         free = cast("int", con.execute("SELECT value FROM setting WHERE key = 'next_moment'").get)
         return WriteTransaction(con, self.name, Instant(max(self.clock(), free)))
 

@@ -13,6 +13,7 @@ from lean_memory.changes import ChangeSet, Slot, Window
 from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant, ModelIdentity, Span
 from lean_memory.store import search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
+from lean_memory.store.clear import revive
 from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark_done, mark_unread
 from lean_memory.store.reading import ReadTransaction
 from lean_memory.store.slots import read_values, read_window
@@ -35,7 +36,8 @@ class WriteTransaction:
         self.recorded_at = Instant(self.recorded_at + 1)
 
     def record(self, new: NewEpisode) -> Episode:
-        """Keep what was said, with its passages and their words."""
+        """Keep what was said, with its passages and their words; a file that was cleared is a namespace again with it."""
+        revive(self.connection)
         episode = insert_episode(self.connection, new, self.recorded_at)
         self.tick()
         return episode
