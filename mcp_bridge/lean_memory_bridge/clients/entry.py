@@ -35,7 +35,7 @@ def our_launch(client_id: str, root: Path) -> Launch:
     script = Path(sys.executable).with_name(f"{_COMMAND}.exe" if os.name == "nt" else _COMMAND)
     if script.exists():
         return Launch(command=[str(script)], environment=environment)
-    return Launch(command=[sys.executable, "-m", _MODULE], environment={**environment, **_import_path()})
+    return Launch(command=[sys.executable, "-P", "-m", _MODULE], environment={**environment, **_import_path()})
 
 
 def entry_of(client: Client, launch: Launch) -> dict[str, object]:
