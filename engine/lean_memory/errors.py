@@ -14,6 +14,7 @@ LeanMemoryError
 │   └── BusyError                another process kept the file locked for too long
 ├── LeaseHeldError               a maintenance run holds the namespace; try again when it has ended
 ├── ModelError                   a model cannot be loaded or gave an unusable answer
+│   └── ModelUnavailableError    it cannot be asked now: not running, not there, or too slow; try again later
 └── ClosedError                  the memory was used after `close()`
 
 Each message is a sentence for a person: what happened, what was kept, what to do.
@@ -76,6 +77,10 @@ class LeaseHeldError(LeanMemoryError):
 
 class ModelError(LeanMemoryError):
     """A model cannot be loaded, or gave an answer that cannot be used."""
+
+
+class ModelUnavailableError(ModelError):
+    """The model cannot be asked now: its server does not run, lacks it, or does not answer in time."""
 
 
 class ClosedError(LeanMemoryError):
