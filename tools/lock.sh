@@ -15,6 +15,7 @@ lock() { # lock NAME PLATFORM [arguments for uv]
 
 for os in linux macos windows; do
     lock "$os" "$os" pyproject.toml
+    lock "$os-typing" "$os" pyproject.toml --extra typing
     lock "$os-test" "$os" pyproject.toml --group test --group build
 done
 lock tools linux --group tools
