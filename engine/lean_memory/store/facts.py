@@ -12,6 +12,7 @@ from lean_memory.domain import EndReason, Fact, FactId, HistoryEntry, Instant, M
 from lean_memory.errors import NotFoundError
 from lean_memory.store.entities import same_entities
 from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, KNOWN, StoredFact, facts_of
+from lean_memory.store.visibility import holds_now
 
 _NOW = {column: f"f.{column}" for column in KNOWN}
 
@@ -113,7 +114,7 @@ def _seen(visibility: Visibility) -> tuple[list[str], _Given]:
         conditions.append(f"{column['valid_at']} <= :as_of AND ({column['valid_to']} IS NULL OR {column['valid_to']} > :as_of)")
         given["as_of"] = visibility.as_of
     elif visibility.latest_only:
-        conditions.append(f"{column['is_latest']} = 1 AND ({column['valid_to']} IS NULL OR {column['valid_to']} > :moment)")
+        conditions.append(holds_now(column))
         given["moment"] = moment
         if not visibility.include_cold:
             conditions.append(f"{column['tier']} = 'hot'")

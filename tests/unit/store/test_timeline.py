@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lean_memory.changes import ChangeSet, Slot
 from lean_memory.domain import Act, Cardinality, EndReason, FactId, Instant, Modality, Polarity, Tier, Visibility
 from lean_memory.errors import NotFoundError
 from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.store.visibility import OPEN_END, RowArrays, visible_rows
 from support.statements import SteadyClock, current, day, learn, likes, objects, open_store, record, say, within, works_at
 
 ALL = Visibility(now=day(2000), latest_only=False)
@@ -250,3 +252,49 @@ def test_twice_changed_in_one_transaction_is_one_version(store: NamespaceStore) 
         for episode, company in ((first, "Acme"), (second, "Globex"), (third, "Initech")):
             learn(tx, episode, [works_at(company)])
     assert [seen(store, at(day(n))) for n in (1, 1.7, 2)] == [["Acme"], ["Initech"], ["Globex"]]
+
+
+def latest_at(store: NamespaceStore, now: Instant) -> list[str]:
+    """What `facts` and the search index say holds at a moment, which must be the same."""
+    visibility = Visibility(now=now)
+    listed = store.facts(visibility=visibility, modalities=None)
+    with store.read() as snapshot:
+        rows = snapshot.connection.execute("SELECT f.uid, r.valid_at, r.valid_to, r.flags FROM fact f JOIN index_row r ON r.id = f.row_id")
+        uids, valid_at, valid_to, flags = zip(*rows.fetchall(), strict=True)
+    arrays = RowArrays(
+        valid_at=np.array(valid_at, dtype=np.int64),
+        valid_to=np.array([OPEN_END if end is None else end for end in valid_to], dtype=np.int64),
+        recorded_at=np.zeros(len(uids), dtype=np.int64),
+        tokens=np.zeros(len(uids), dtype=np.uint16),
+        asks=np.zeros(len(uids), dtype=np.uint8),
+        flags=np.array(flags, dtype=np.uint8),
+    )
+    assert {uid for uid, seen in zip(uids, visible_rows(arrays, visibility), strict=True) if seen} == {f.id for f in listed}
+    return objects(listed)
+
+
+def test_what_is_said_of_a_time_to_come_does_not_hold_yet_and_ends_nothing_yet(store: NamespaceStore) -> None:
+    say(store, works_at("Acme"), at=day(1))
+    say(store, works_at("Globex"), at=day(50))
+    say(store, works_at("Globex", "I left Globex.", act=Act.RETRACT), at=day(60))
+    assert [latest_at(store, day(n)) for n in (2, 49, 50, 59, 60)] == [["Acme"], ["Acme"], ["Globex"], ["Globex"], []]
+    assert [seen(store, at(day(n))) for n in (2, 49, 50)] == [["Acme"], ["Acme"], ["Globex"]]
+
+
+def test_a_plan_is_known_before_its_time(store: NamespaceStore) -> None:
+    say(store, works_at("Globex", modality=Modality.PLANNED, valid_at=day(50)), at=day(1))
+    assert latest_at(store, day(2)) == ["Globex"]
+
+
+def test_a_clock_that_is_minutes_ahead_hides_nothing_said_just_now(store: NamespaceStore) -> None:
+    minutes = 60_000
+    say(store, works_at("Acme"), at=day(1))
+    say(store, works_at("Globex"), at=Instant(day(2) + 4 * minutes))
+    assert latest_at(store, day(2)) == ["Globex"]
+    assert latest_at(store, Instant(day(2) - 2 * minutes)) == ["Acme"]
+
+
+def test_an_end_that_a_statement_gives_is_kept_to_the_minute(store: NamespaceStore) -> None:
+    say(store, works_at("Acme", valid_to=day(2)), at=day(1))
+    assert latest_at(store, Instant(day(2) - 1)) == ["Acme"]
+    assert latest_at(store, day(2)) == []
