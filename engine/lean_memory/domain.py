@@ -297,7 +297,7 @@ class AddResult(Sequence[FactId]):
     superseded: tuple[FactId, ...] = ()
     """Facts that are no longer the latest because of this text."""
     redacted: tuple[str, ...] = ()
-    """Kinds of secrets that were taken out before anything was written."""
+    """The secrets that were taken out before anything was written: the kind of each, in the order of the text."""
     queued: bool = False
     """It is stored for good, and a later pass will add to this: when its model is there, the disk has room, the file is not kept locked."""
     withheld: int = 0

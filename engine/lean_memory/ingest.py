@@ -34,6 +34,7 @@ from lean_memory.domain import (
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.pipeline import Recent, extract
+from lean_memory.extraction.secrets import redact
 from lean_memory.extraction.sentences import passages
 from lean_memory.keeping import Addition, Said, keep
 from lean_memory.models.ports import Embedder
@@ -82,12 +83,13 @@ class Ingest:
     """Whether something that was said here is stored and waits to be learned."""
 
     def add(self, additions: Sequence[Addition]) -> list[AddResult]:
-        """Store and learn `additions` in order; each is durable when this returns.
+        """Store and learn `additions` in order; each is durable when this returns. Secrets are taken out of them first.
 
         What is stored and cannot be learned for now, because the disk is full or another program keeps the file locked, is answered
         as `queued`: the next addition that is learned takes it along, and so does the next opening. Raises only where nothing was stored.
         """
-        said = [Said(a) for a in additions]
+        clean = [redact(a.text) for a in additions]
+        said = [Said(replace(a, text=c.text)) for a, c in zip(additions, clean, strict=True)]
         if self.store.has_tombstones():
             for each in said:
                 each.split()
@@ -95,7 +97,8 @@ class Ingest:
         episodes = [episode for episode, _ in kept if episode is not None]
         again = frozenset(e.uid for (e, _), a in zip(kept, additions, strict=True) if e is not None and a.relearn)
         learned = iter(self._learn(episodes, again))
-        return [_withheld(None if episode is None else next(learned), cut) for episode, cut in kept]
+        results = [_withheld(None if episode is None else next(learned), cut) for episode, cut in kept]
+        return [replace(result, redacted=c.kinds) if c.kinds else result for result, c in zip(results, clean, strict=True)]
 
     def catch_up(self) -> None:
         """Learn what is stored and not learned yet, as far as the disk and other programs allow it; the next addition tries again."""

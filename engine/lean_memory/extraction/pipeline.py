@@ -20,6 +20,7 @@ from lean_memory.extraction.prose import prose
 from lean_memory.extraction.rules import Place, apply_rules
 from lean_memory.extraction.said import Said
 from lean_memory.extraction.scene import Scene
+from lean_memory.extraction.secrets import has_marker
 from lean_memory.extraction.several import side_by_side
 from lean_memory.extraction.sentences import Sentence, passages, sentences
 from lean_memory.extraction.statements import leading_subject, statement
@@ -216,10 +217,10 @@ def _is_role(subject: str, template: str) -> bool:
 
 
 def _distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates without repetitions; hypotheses are not kept."""
+    """The candidates without repetitions; hypotheses are not kept, nor values that a secret was taken out of."""
     kept: dict[tuple[str, ...], Candidate] = {}
     for candidate in found:
-        if candidate.modality is Modality.HYPOTHETICAL:
+        if candidate.modality is Modality.HYPOTHETICAL or has_marker(candidate.object):
             continue
         key = (candidate.subject, candidate.predicate, candidate.object.casefold(), candidate.act, candidate.polarity, candidate.modality)
         kept.setdefault(key, candidate)
