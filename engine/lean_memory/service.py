@@ -7,7 +7,6 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -30,7 +29,7 @@ from lean_memory.domain import (
     SearchHit,
     Visibility,
 )
-from lean_memory.errors import ClosedError, InvalidInputError, NotFoundError
+from lean_memory.errors import ClosedError, InvalidInputError, NotFoundError, StorageError
 from lean_memory.forking import HoldsFiles, watch
 from lean_memory.keeping import Addition
 from lean_memory.models.builtin import BuiltinEmbedder
@@ -39,6 +38,7 @@ from lean_memory.open_namespace import OpenNamespace
 from lean_memory.retrieval import recipes
 from lean_memory.settings import Settings, read_settings
 from lean_memory.store import namespaces
+from lean_memory.store.health import unusable
 from lean_memory.store.namespace_store import NamespaceStore
 
 Moment = int | dt.datetime
@@ -229,14 +229,20 @@ class MemoryService(HoldsFiles):
         return [(str(other.path), other.reason) for other in namespaces.listing(self._settings.root).others]
 
     def status(self, namespace: str | None = None) -> list[NamespaceStatus]:
-        """Counts and sizes of one namespace, or of all."""
+        """Counts and sizes of one namespace, or of all; of one whose file cannot be used, why."""
         if namespace is not None:
             return [self._with(namespace, lambda opened: opened.store.status(), create=False, resume=False)]
-        found: list[NamespaceStatus] = []
-        for name in self.namespaces():
-            with suppress(NotFoundError):
-                found += self.status(name)
-        return found
+        self._check_open()
+        listed = namespaces.listing(self._settings.root)
+        found = [unusable(other.name, other.path, other.reason) for other in listed.others if other.name is not None]
+        for entry in listed.namespaces:
+            try:
+                found += self.status(entry.name)
+            except NotFoundError:
+                continue
+            except StorageError as error:
+                found.append(unusable(entry.name, entry.path, str(error)))
+        return sorted(found, key=lambda status: status.name)
 
     def check(self, namespace: str) -> list[str]:
         """The invariants that do not hold in a namespace, a sentence each; empty when it is sound."""

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from lean_memory import Memory
 from support.children import finished, start
+from support.embedding import WordEmbedder
 from support.statements import day, open_store, say, works_at
 
-READER = """
+WITHOUT_POWER = """
 import ctypes, os, sys
-from pathlib import Path
-from lean_memory.errors import StorageError
-from support.statements import current, day, objects, open_store, record
 
 PR_CAPBSET_DROP, DAC_OVERRIDE, DAC_READ_SEARCH = 24, 1, 2
 if os.geteuid() == 0 and sys.argv[-1] != "without power":
@@ -23,6 +22,13 @@ if os.geteuid() == 0 and sys.argv[-1] != "without power":
     for capability in (DAC_OVERRIDE, DAC_READ_SEARCH):
         assert libc.prctl(PR_CAPBSET_DROP, capability) == 0
     os.execv(sys.executable, [*sys.orig_argv, "without power"])
+"""
+
+READER = """
+from pathlib import Path
+from lean_memory.errors import StorageError
+from support.statements import current, day, objects, open_store, record
+
 try:
     store = open_store(Path(sys.argv[1]))
 except StorageError as error:
@@ -36,12 +42,34 @@ else:
     store.close()
 """
 
+LISTER = """
+from lean_memory import Memory
+from lean_memory.errors import StorageError
+from support.embedding import WordEmbedder
+
+with Memory(root=sys.argv[1], embedder=WordEmbedder()) as memory:
+    try:
+        print(memory.namespaces())
+    except StorageError as error:
+        print("REFUSED", error)
+    else:
+        for status in memory.status():
+            print(status.name, status.facts, *status.problems)
+        print(memory.search("ana", "tea")[0].fact.fact_text)
+"""
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="folders are made read-only in another way on Windows")
 
 
-def run_without_power(root: Path) -> list[str]:
-    """Run the reader as somebody that permissions hold for."""
-    return finished(start(READER, root))
+def run_without_power(root: Path, script: str = READER) -> list[str]:
+    """Run a script as somebody that permissions hold for."""
+    return finished(start(WITHOUT_POWER + script, root))
+
+
+def say_tea(root: Path, *names: str) -> None:
+    with Memory(root=root, embedder=WordEmbedder()) as memory:
+        for name in names:
+            memory.add(name, "I like tea.")
 
 
 def test_a_namespace_in_a_read_only_folder_can_be_read(root: Path) -> None:
@@ -67,3 +95,35 @@ def test_a_namespace_cannot_be_made_in_a_read_only_folder(root: Path) -> None:
     root.chmod(0o755)
     assert said.startswith("REFUSED")
     assert "Nothing was changed" in said
+
+
+def test_a_read_only_folder_is_listed_and_searched(root: Path) -> None:
+    say_tea(root, "ana")
+    (root / "ana.memory.db").chmod(0o444)
+    root.chmod(0o555)
+    listed, status, found = run_without_power(root, LISTER)
+    root.chmod(0o755)
+    assert listed == "['ana']"
+    assert status.startswith("ana 1 ")
+    assert "can be read, but not written" in status
+    assert found == "I like tea."
+
+
+def test_a_file_that_may_not_be_read_hides_no_other_and_is_told_of(root: Path) -> None:
+    say_tea(root, "ana", "Bo b")
+    [locked] = [file for file in root.iterdir() if not file.name.startswith("ana")]
+    locked.chmod(0)
+    listed, problem, status, found = run_without_power(root, LISTER)
+    assert listed == "['ana']"
+    assert problem.startswith("Bo b 0 ")
+    assert "cannot be opened" in problem
+    assert status == "ana 1"
+    assert found == "I like tea."
+
+
+def test_a_folder_that_may_not_be_read_is_not_taken_for_an_empty_one(root: Path) -> None:
+    say_tea(root, "ana")
+    root.chmod(0)
+    [said] = run_without_power(root, LISTER)
+    root.chmod(0o700)
+    assert said.startswith("REFUSED")

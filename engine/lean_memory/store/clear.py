@@ -18,6 +18,7 @@ from lean_memory.domain import Instant
 from lean_memory.errors import LeaseHeldError
 from lean_memory.store import search_index
 from lean_memory.store.connection import folder_alone, has_moved, immediate, roll_back
+from lean_memory.store.migrate import builtin_migrations, check_schema
 
 LEASE_LASTS_MS = 5 * 60 * 1000
 """A maintenance run whose last heartbeat is older holds nothing any more."""
@@ -33,6 +34,7 @@ _EMPTY = (
 
 def empty_file(con: apsw.Connection, now: Instant) -> None:
     """Erase everything and mark the file as cleared, in one transaction; refused while a maintenance run is alive."""
+    check_schema(con, Path(con.filename), builtin_migrations())
     with immediate(con):
         _refuse_while_leased(con, now)
         con.execute("UPDATE fact SET superseded_by = NULL WHERE superseded_by IS NOT NULL")

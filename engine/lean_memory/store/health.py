@@ -137,6 +137,14 @@ def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageErr
     )
 
 
+def unusable(name: str, path: Path, reason: str) -> NamespaceStatus:
+    """The status of a namespace whose file cannot be used, for this reason."""
+    return NamespaceStatus(
+        name=name, path=str(path), bytes=0, facts=0, latest=0, episodes=0, unfinished=0, entities=0, schema_version=0, writable=False,
+        problems=(reason,),
+    )  # fmt: skip
+
+
 def _date(moment: int) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime(moment / 1000))
 

@@ -6,17 +6,19 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import cast
 
 import apsw
 
-from lean_memory.errors import DamagedFileError, StorageError
+from lean_memory.errors import DamagedFileError, NewerSchemaError, StorageError
 from lean_memory.store.connection import APPLICATION_ID, immediate, open_connection, pragma_int, roll_back, run_script
-from lean_memory.store.namespaces import prepare_root
+from lean_memory.store.namespaces import draft_of, prepare_root, remove_draft
 
 _ORPHAN_AFTER_SECONDS = 10
 
@@ -43,13 +45,12 @@ def create_file(path: Path, name: str, migrations: Sequence[Migration]) -> None:
     """
     prepare_root(path.parent)
     _set_orphan_aside(path.with_name(path.name + "-wal"))
-    draft = path.with_name(f"{path.name}.new-{os.getpid()}-{secrets.token_hex(4)}")
+    draft = draft_of(path)
     try:
         _build(draft, name, migrations)
         _put_in_place(draft, path)
     finally:
-        for end in ("", "-wal", "-shm", "-journal"):
-            draft.with_name(draft.name + end).unlink(missing_ok=True)
+        remove_draft(draft)
 
 
 def migrate(con: apsw.Connection, path: Path, migrations: Sequence[Migration]) -> None:
@@ -64,6 +65,37 @@ def migrate(con: apsw.Connection, path: Path, migrations: Sequence[Migration]) -
                 if pragma_int(con, "user_version") == step.version - 1:
                     _back_up(path, step.version - 1)
                     _take(con, step)
+
+
+def check_schema(con: apsw.Connection, path: Path, migrations: Sequence[Migration]) -> None:
+    """Raise `DamagedFileError` if the file has not the tables of its version, or `NewerSchemaError` if a newer one lacks those we read."""
+    version = pragma_int(con, "user_version")
+    known = _schema(tuple(step for step in migrations if step.version <= version))
+    there = _objects(con)
+    if version > migrations[-1].version and not known.keys() <= there.keys():
+        raise NewerSchemaError(
+            f"{path.name} was written by a newer Lean Memory (file version {version}) and cannot be read by this one. Nothing was changed; "
+            "update the program."
+        )
+    broken = sorted(name for name, script in known.items() if there.get(name) != script)
+    if version <= migrations[-1].version and (broken or not known):
+        what = f"lacks its {', '.join(broken)}" if broken else f"says that it is of version {version}, which there never was"
+        raise DamagedFileError(f"{path} is damaged: it {what}. It was not changed. Keep a copy of it and restore a backup.")
+
+
+@cache
+def _schema(migrations: tuple[Migration, ...]) -> Mapping[str, str]:
+    """What the migrations make, by name."""
+    with contextlib.closing(apsw.Connection(":memory:")) as con:
+        for step in migrations:
+            run_script(con, step.script)
+        return _objects(con)
+
+
+def _objects(con: apsw.Connection) -> dict[str, str]:
+    """The scripts of what a file is made of, by name; SQLite's own aside."""
+    found = con.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'").fetchall()
+    return dict(cast("list[tuple[str, str]]", found))
 
 
 def _take(con: apsw.Connection, step: Migration) -> None:
@@ -95,8 +127,7 @@ def _back_up(path: Path, version: int) -> None:
             copy.execute("PRAGMA journal_mode = DELETE")
         draft.replace(target)
     finally:
-        for end in ("", "-wal", "-shm", "-journal"):
-            draft.with_name(draft.name + end).unlink(missing_ok=True)
+        remove_draft(draft)
 
 
 def _build(draft: Path, name: str, migrations: Sequence[Migration]) -> None:

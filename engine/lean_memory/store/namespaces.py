@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
+import secrets
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import cast
+from urllib.parse import quote
 
 import apsw
 
@@ -27,6 +30,9 @@ _LONGEST_STEM = 120
 _KEPT_OF_LONG = 60
 _HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\x00"
+_DRAFT = re.compile(r"\.memory\.db\.new-(?P<process>\d{1,10})-[0-9a-f]+$")
+_UNFINISHED = "It was being made when its program was stopped. It holds nothing, and goes when the namespace is next opened."
+_LINK = "is a link to another place, where SQLite would keep its log apart from it. Put the file itself there, or choose another data root."
 
 
 class FileKind(Enum):
@@ -35,6 +41,7 @@ class FileKind(Enum):
     MISSING = auto()
     OURS = auto()
     FOREIGN = auto()
+    LINK = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +59,8 @@ class OtherFile:
 
     path: Path
     reason: str
+    name: str | None = None
+    """The namespace whose file it seems to be, where it cannot be used as such."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +109,8 @@ def kind_of(path: Path) -> FileKind:
     The file is read through SQLite's own file layer: closing any other handle would drop the locks that connections
     of this process hold on it.
     """
+    if path.is_symlink():
+        return FileKind.LINK
     if not path.exists():
         return FileKind.MISSING
     if not path.is_file() or path.stat().st_size < _HEADER_BYTES:
@@ -115,7 +126,10 @@ def kind_of(path: Path) -> FileKind:
 
 def refuse_foreign(path: Path) -> None:
     """Raise if something that is not ours lies where the file of a namespace would be."""
-    if kind_of(path) is FileKind.FOREIGN:
+    kind = kind_of(path)
+    if kind is FileKind.LINK:
+        raise ForeignFileError(f"{path} {_LINK} It was not touched.")
+    if kind is FileKind.FOREIGN:
         raise ForeignFileError(
             f"{path} was not made by Lean Memory, so it was not touched. Move it away or choose another namespace or data root."
         )
@@ -160,32 +174,85 @@ def copies_of(path: Path) -> tuple[str, ...]:
     )
 
 
+def draft_of(path: Path) -> Path:
+    """A name under which the file of a namespace can be made, of this process alone."""
+    return path.with_name(f"{path.name}.new-{os.getpid()}-{secrets.token_hex(4)}")
+
+
+def abandoned_drafts(root: Path) -> list[Path]:
+    """Files that were being made by processes that are gone."""
+    return [path for path in sorted(root.iterdir()) if (draft := _DRAFT.search(path.name)) and not _is_alive(int(draft["process"]))]
+
+
+def remove_draft(draft: Path) -> None:
+    """Remove a file that is not in its place yet, with what SQLite keeps beside it."""
+    for end in ("", *COMPANIONS):
+        draft.with_name(draft.name + end).unlink(missing_ok=True)
+
+
+def remove_abandoned_drafts(path: Path) -> None:
+    """Remove what was left of a namespace's file by processes that were stopped while they made it, where that is allowed."""
+    with contextlib.suppress(OSError):
+        for draft in abandoned_drafts(path.parent):
+            if draft.name.startswith(f"{path.name}.new-"):
+                remove_draft(draft)
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":
+        # Asking would end it there; a file that it has open cannot be removed, and one that it has not is nobody's.
+        return process == os.getpid()
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
 def listing(root: Path) -> Listing:
-    """Every namespace in the data root by its exact name, and every other database that lies there."""
+    """Every namespace in the data root by its exact name, and every other database that lies there. Raises `StorageError`."""
     found: list[NamespaceFile] = []
     others: list[OtherFile] = []
-    if not root.is_dir():
-        return Listing()
-    for path in sorted(root.glob("*.db")):
+    with errors_translated(root):
+        if not root.is_dir():
+            return Listing()
+        paths = sorted(path for path in root.iterdir() if path.suffix == ".db")
+        drafts = abandoned_drafts(root)
+    for path in paths:
         entry = _entry(path)
         if isinstance(entry, NamespaceFile):
             found.append(entry)
         elif entry is not None:
             others.append(entry)
+    others += [OtherFile(path=draft, reason=_UNFINISHED) for draft in drafts]
     return Listing(namespaces=tuple(sorted(found, key=lambda n: n.name)), others=tuple(others))
 
 
 def _entry(path: Path) -> NamespaceFile | OtherFile | None:
-    """What to say of a file; nothing of one that was cleared while other programs still had it open."""
+    """What to say of a file; nothing of one that is gone, or was cleared while other programs still had it open."""
     try:
-        if kind_of(path) is not FileKind.OURS:
-            return OtherFile(path=path, reason="It was not made by Lean Memory.")
         with errors_translated(path):
-            name, cleared = _identity(path)
+            try:
+                return _ours(path)
+            except FileNotFoundError:
+                return None
     except StorageError as error:
-        return OtherFile(path=path, reason=str(error))
-    except FileNotFoundError:
-        return None
+        return OtherFile(path=path, reason=str(error), name=_name_by(path))
+
+
+def _ours(path: Path) -> NamespaceFile | OtherFile | None:
+    match kind_of(path):
+        case FileKind.MISSING:
+            return None
+        case FileKind.LINK:
+            return OtherFile(path=path, reason=f"It {_LINK}", name=_name_by(path))
+        case FileKind.FOREIGN:
+            return OtherFile(path=path, reason="It was not made by Lean Memory.")
+        case FileKind.OURS:
+            pass
+    name, cleared = _identity(path)
     if cleared:
         return None
     if file_name(name) != path.name:
@@ -195,25 +262,62 @@ def _entry(path: Path) -> NamespaceFile | OtherFile | None:
     return NamespaceFile(name=name, path=path, bytes=size_on_disk(path))
 
 
+def _name_by(path: Path) -> str | None:
+    """The namespace whose file would have this name, as far as the name tells."""
+    stem = path.name.removesuffix(SUFFIX)
+    try:
+        name = re.sub(rb"=([0-9a-f]{2})", lambda byte: bytes.fromhex(byte[1].decode()), stem.encode()).decode()
+        return name if file_name(name) == path.name else None
+    except (UnicodeError, InvalidNamespaceError):
+        return None
+
+
 def _identity(path: Path) -> tuple[str, bool]:
-    # Opened for writing, though nothing is written: a read-only connection would leave its -wal and -shm behind.
-    with folder_shared(path.parent), contextlib.closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as con:
-        con.set_busy_timeout(2_000)
+    with contextlib.closing(_opened_to_look(path)) as con:
         return stored_identity(con, path)
+
+
+def _opened_to_look(path: Path) -> apsw.Connection:
+    """A connection with which the file was read; where it can be written it is opened so, though nothing is.
+
+    A read-only connection would leave its -wal and -shm behind.
+    """
+    if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+        with folder_shared(path.parent):
+            return _looking(str(path), apsw.SQLITE_OPEN_READWRITE)
+    try:
+        return _looking(f"file:{quote(str(path))}?mode=ro", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size > 0:
+            raise
+        return _looking(f"file:{quote(str(path))}?mode=ro&immutable=1", apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def _looking(name: str, flags: int) -> apsw.Connection:
+    con = apsw.Connection(name, flags=flags)
+    try:
+        con.set_busy_timeout(2_000)
+        con.pragma("user_version")
+    except BaseException:
+        con.close()
+        raise
+    return con
 
 
 def stored_identity(con: apsw.Connection, path: Path) -> tuple[str, bool]:
     """The exact name stored in the open file at `path`, and whether the file has been cleared. Raises `DamagedFileError`."""
     if con.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'setting'").fetchone() is None:
-        raise _nameless(path)
-    rows = cast(
-        "list[tuple[str, str | int]]", con.execute("SELECT key, value FROM setting WHERE key IN ('namespace', 'cleared')").fetchall()
-    )
-    settings = dict(rows)
-    if "namespace" not in settings:
-        raise _nameless(path)
+        raise _damaged(path, "does not say which namespace it holds")
+    settings = dict(cast("list[tuple[str, object]]", con.execute("SELECT key, value FROM setting").fetchall()))
+    if not isinstance(settings.get("namespace"), str):
+        raise _damaged(path, "does not say which namespace it holds")
+    if not isinstance(settings.get("next_moment"), int):
+        raise _damaged(path, "does not say when something was last recorded in it")
+    if not isinstance(settings.get("salt"), bytes):
+        raise _damaged(path, "has lost what it knows forgotten sentences by")
     return str(settings["namespace"]), "cleared" in settings
 
 
-def _nameless(path: Path) -> DamagedFileError:
-    return DamagedFileError(f"{path} does not say which namespace it holds. It was not changed. Keep a copy of it and restore a backup.")
+def _damaged(path: Path, what: str) -> DamagedFileError:
+    return DamagedFileError(f"{path} {what}. It was not changed. Keep a copy of it and restore a backup.")

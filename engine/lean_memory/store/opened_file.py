@@ -12,8 +12,8 @@ import apsw
 from lean_memory.errors import DamagedFileError, NewerSchemaError, NotFoundError, StorageError
 from lean_memory.store.clear import is_cleared, remove_if_unused, revive
 from lean_memory.store.connection import folder_shared, has_moved, immediate, open_connection, pragma_int
-from lean_memory.store.migrate import Migration, create_file, migrate
-from lean_memory.store.namespaces import FileKind, check_identity, kind_of, make_private, refuse_foreign
+from lean_memory.store.migrate import Migration, check_schema, create_file, migrate
+from lean_memory.store.namespaces import FileKind, check_identity, kind_of, make_private, refuse_foreign, remove_abandoned_drafts
 from lean_memory.store.purge import purge
 from lean_memory.store.reading import ReaderPool
 
@@ -58,6 +58,7 @@ class FileOpener:
 
     def open(self, *, create: bool) -> OpenedFile:
         """Open the file, made or brought up to date first; a file that is not ours or not of this namespace is refused untouched."""
+        remove_abandoned_drafts(self.path)
         while True:
             refuse_foreign(self.path)
             if kind_of(self.path) is FileKind.MISSING:
@@ -84,6 +85,7 @@ class FileOpener:
         keep = False
         try:
             check_identity(con, self.path, self.name)
+            check_schema(con, self.path, self.migrations)
             if pragma_int(con, "user_version") > self.migrations[-1].version:
                 return self._read_only(self._newer(pragma_int(con, "user_version")))
             if is_cleared(con) and not self._is_still_there(con, create=create):
@@ -133,6 +135,7 @@ class FileOpener:
         con = self._connect_reader()
         try:
             check_identity(con, self.path, self.name)
+            check_schema(con, self.path, self.migrations)
         finally:
             con.close()
         return OpenedFile(path=self.path, writer=None, readers=ReaderPool(self._connect_reader), refusal=refusal)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -257,3 +259,79 @@ def test_a_mistake_in_our_sql_is_not_taken_for_damage(root: Path) -> None:
         with pytest.raises(apsw.SQLError, match="no such"), store.write() as tx:
             tx.connection.execute(mistake)
     store.close()
+
+
+DAMAGES = {
+    "DROP TABLE index_text": "lacks its index_text",
+    "DROP INDEX fact_slot": "lacks its fact_slot",
+    "ALTER TABLE fact RENAME COLUMN polarity TO sign": "lacks its fact",
+    "PRAGMA user_version = 0": "says that it is of version 0",
+    "PRAGMA user_version = -1": "says that it is of version -1",
+    "UPDATE setting SET value = 'soon' WHERE key = 'next_moment'": "does not say when something was last recorded",
+    "DELETE FROM setting WHERE key = 'next_moment'": "does not say when something was last recorded",
+    "DELETE FROM setting WHERE key = 'salt'": "has lost what it knows forgotten sentences by",
+    "UPDATE setting SET value = 3 WHERE key = 'namespace'": "does not say which namespace it holds",
+}
+
+
+def change(path: Path, statement: str) -> None:
+    con = apsw.Connection(str(path))
+    for _ in con.execute(statement):
+        pass
+    con.close()
+
+
+@pytest.mark.parametrize("statement", DAMAGES)
+def test_a_file_of_ours_that_is_not_as_we_make_them_is_damaged_for_every_use(root: Path, statement: str) -> None:
+    store = open_store(root)
+    say(store, works_at("Acme"), at=day(1))
+    store.close()
+    change(path_of(root, "ana"), statement)
+    before = path_of(root, "ana").read_bytes()
+    for use in (
+        lambda: open_store(root),
+        lambda: NamespaceStore.clear(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1))),
+    ):
+        with pytest.raises(DamagedFileError, match=DAMAGES[statement] + ".* It was not changed"):
+            use()
+    assert path_of(root, "ana").read_bytes() == before
+
+
+def test_a_newer_file_that_lacks_what_is_read_is_refused(root: Path) -> None:
+    open_store(root).close()
+    change(path_of(root, "ana"), "PRAGMA user_version = 99; DROP TABLE fact_version")
+    with pytest.raises(NewerSchemaError, match="cannot be read by this one"):
+        open_store(root)
+
+
+def test_a_link_in_the_place_of_a_file_is_refused_and_followed_nowhere(root: Path, tmp_path: Path) -> None:
+    open_store(root).close()
+    elsewhere = tmp_path / "elsewhere"
+    path_of(root, "ana").rename(elsewhere)
+    for target in (elsewhere, tmp_path / "nowhere"):
+        path_of(root, "ana").symlink_to(target)
+        for use in (
+            lambda: open_store(root),
+            lambda: NamespaceStore.clear(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1))),
+        ):
+            with pytest.raises(ForeignFileError, match="is a link to another place"):
+                use()
+        [other] = listing(root).others
+        assert (other.name, "is a link" in other.reason) == ("ana", True)
+        path_of(root, "ana").unlink()
+
+
+def test_what_a_stopped_process_was_making_is_named_and_goes_when_its_namespace_is_opened(root: Path) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
+    open_store(root, "bob").close()
+    left = [root / f"ana.memory.db.new-{gone.stdout.strip()}-0a1b2c3d{end}" for end in ("", "-journal")]
+    alive = root / f"ana.memory.db.new-{os.getppid()}-0a1b2c3d"
+    for file in (*left, alive):
+        file.write_bytes(b"")
+    [other] = listing(root).others
+    assert other.path == left[0]
+    assert "was being made when its program was stopped" in other.reason
+    open_store(root, "bob").close()
+    assert all(file.exists() for file in left)
+    open_store(root, "ana").close()
+    assert [file.exists() for file in (*left, alive)] == [False, False, True]
