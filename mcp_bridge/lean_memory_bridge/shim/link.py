@@ -170,14 +170,7 @@ class Link:
         with self._lock:
             if self._session is not None:
                 return self._session
-            while True:
-                session = self._begun(self._starter.service(patience))
-                try:
-                    if not replay or self._greeting is None or self._greeted_again(session, self._greeting):
-                        self._session = session
-                        break
-                except BROKEN:
-                    continue
+            session = self._session = self._opened(replay=replay, patience=patience)
         if replay and self._greeting is not None and self._ready:
             self._listen(session)
             if self._told_offline:
@@ -185,9 +178,22 @@ class Link:
                 self._say({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         return session
 
+    def _opened(self, *, replay: bool, patience: float) -> Session:
+        for _ in range(_ATTEMPTS):
+            session = self._begun(self._starter.service(patience))
+            with contextlib.suppress(*BROKEN):
+                if not replay or self._greeting is None or self._greeted_again(session, self._greeting):
+                    return session
+            session.wire.close()
+        raise NoServiceError("The memory service ends or refuses whenever it is greeted; its log says why. Nothing was stored or read.")
+
     def _begun(self, live: Live) -> Session:
         self._count += 1
-        return Session(number=self._count, wire=Wire(live=live, token=admin_token(self._root), client=self._client))
+        try:
+            token = admin_token(self._root)
+        except OSError as error:
+            raise NoServiceError(f"The memory's token in {self._root} cannot be read ({error.strerror or error}).") from error
+        return Session(number=self._count, wire=Wire(live=live, token=token, client=self._client))
 
     def _greeted_again(self, session: Session, greeting: bytes) -> bool:
         """Repeat the client's greeting where it will not see it, so that the instance knows whom it has before it."""

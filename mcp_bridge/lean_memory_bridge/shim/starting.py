@@ -22,11 +22,16 @@ IDLE_EXIT = 600
 _START_LOCK = "start.lock"
 _REST = 5.0
 _PAUSE = 0.02
+_SLOW = "It did not answer in time; it may still be starting."
 _ALREADY_RUNNING = 3
 
 
 class NoServiceError(Exception):
     """There is no service and none could be started; the message is a sentence for the person."""
+
+
+class SlowServiceError(NoServiceError):
+    """The service did not answer yet; it may be about to."""
 
 
 class Starter:
@@ -40,7 +45,7 @@ class Starter:
     def service(self, patience: float) -> Live:
         """The live service, started if need be; raises `NoServiceError` when none answers within `patience` seconds.
 
-        After a failure the next attempt is made some seconds later only; calls in between get the same reason at once.
+        After it failed to start the next attempt is made some seconds later only; calls in between get the same reason at once.
         """
         found = find(self._root)
         if found is not None:
@@ -49,9 +54,13 @@ class Starter:
             raise NoServiceError(self._last_reason)
         try:
             return self._found_or_started(time.monotonic() + patience)
+        except SlowServiceError:
+            raise
         except NoServiceError as error:
             self._rest_until, self._last_reason = time.monotonic() + _REST, str(error)
             raise
+        except OSError as error:
+            raise NoServiceError(self._why(f"The operating system refused: {error}.")) from error
 
     def _found_or_started(self, deadline: float) -> Live:
         while True:
@@ -62,7 +71,7 @@ class Starter:
                 if mine:
                     return self._started(deadline)
             if time.monotonic() > deadline:
-                raise NoServiceError(self._why("It did not answer in time."))
+                raise SlowServiceError(self._why(_SLOW))
             time.sleep(_PAUSE)
 
     def _started(self, deadline: float) -> Live:
@@ -82,7 +91,7 @@ class Starter:
             if supervisor.poll() not in (None, _ALREADY_RUNNING):
                 raise NoServiceError(self._why(self._failure_since(asked_at) or f"It ended at once, with code {supervisor.returncode}."))
             time.sleep(_PAUSE)
-        raise NoServiceError(self._why("It did not answer in time."))
+        raise SlowServiceError(self._why(_SLOW))
 
     def _failure_since(self, moment: int) -> str | None:
         try:
