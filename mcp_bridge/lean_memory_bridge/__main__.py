@@ -27,6 +27,8 @@ from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, HOST, Runtime, admi
 LOCK = "service.lock"
 PATIENCE = 30.0
 """Seconds to wait for a service that is starting or ending."""
+_FIRST_FREE = 1024
+"""Ports below are for programs of the system."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,11 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     root = read_settings(chosen.root).root
     token = admin_token(root)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + chosen.wait
     while True:
         with only_one(root / LOCK) as mine:
             if mine:
-                return _serve(root, token, chosen.port, supervised=chosen.supervised)
+                return _serve(root, token, chosen)
         other = takeover.meet(root, token, version())
         if other is not None:
             print(f"A service for {root} is running at {other.address} already (process {other.pid}).", file=sys.stderr)
@@ -65,13 +67,15 @@ def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--root", help="the data folder; LM_DATA_ROOT or ~/.lean_memory where it is left out")
     parser.add_argument("--port", type=int, help="the port to try first")
     parser.add_argument("--supervised", action="store_true", help="end when standard input ends, as it does when the supervisor dies")
+    parser.add_argument("--wait", type=float, default=PATIENCE, help="seconds to wait for a service that is starting or ending")
+    parser.add_argument("--announce", action="store_true", help="write the port on standard output once requests are answered")
     return parser.parse_args(arguments)
 
 
-def _serve(root: Path, token: str, port: int | None, *, supervised: bool) -> int:
+def _serve(root: Path, token: str, chosen: argparse.Namespace) -> int:
     stale = read_runtime(root)
     # After a crash HTTP clients still know the port of before.
-    wanted = [number for number in (port, stale.port if stale else None) if number is not None]
+    wanted = [number for number in (chosen.port, stale.port if stale and stale.port >= _FIRST_FREE else None) if number is not None]
     with bound(wanted) as listener:
         runtime = Runtime(
             port=listener.getsockname()[1],
@@ -81,13 +85,13 @@ def _serve(root: Path, token: str, port: int | None, *, supervised: bool) -> int
             instance=secrets.token_hex(16),
         )
         try:
-            _run(root, token, runtime, listener, supervised=supervised)
+            _run(root, token, runtime, listener, chosen)
         finally:
             remove_runtime(root, runtime.instance)
     return 0
 
 
-def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, *, supervised: bool) -> None:
+def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, chosen: argparse.Namespace) -> None:
     embedder = BuiltinEmbedder()
     memory = MemoryService(root, embedder=embedder)
 
@@ -95,14 +99,16 @@ def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, *, s
         server.stop()
 
     service = Service(root=root, memory=memory, runtime=runtime, token=token, warm=lambda: _warm(memory, embedder), stop=stop)
-    server = Server(service.app, listening=lambda: _announce(root, runtime), stopping=service.begin_to_stop)
-    if supervised:
+    server = Server(service.app, listening=lambda: _announce(root, runtime, aloud=chosen.announce), stopping=service.begin_to_stop)
+    if chosen.supervised:
         threading.Thread(target=_end_with_input, args=(server,), daemon=True).start()
     server.run([listener])
 
 
-def _announce(root: Path, runtime: Runtime) -> None:
+def _announce(root: Path, runtime: Runtime, *, aloud: bool) -> None:
     write_runtime(root, runtime)
+    if aloud:
+        print(runtime.port, flush=True)
     print(f"Lean Memory serves {root} at http://{HOST}:{runtime.port}", file=sys.stderr, flush=True)
 
 

@@ -25,7 +25,7 @@ from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.routes import clients, memory, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
-from lean_memory_bridge.schemas import ModelView, Snapshot
+from lean_memory_bridge.schemas import LARGEST_BODY, ModelView, Snapshot
 from lean_memory_bridge.streams import Streams
 from lean_memory_bridge.verbs import Verbs
 
@@ -75,6 +75,7 @@ class Service:
             redoc_url=None,
             lifespan=self._lifespan,
             responses=problems.DOCUMENTED,
+            max_body_size=LARGEST_BODY,
         )
         api.state.parts = self.parts
         for module in (memory, clients, service):

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from lean_memory_bridge.client_book import Client
+from lean_memory_bridge.client_book import Client, ClientBook
 from lean_memory_bridge.routes.parts import Parts, TheOwner, TheParts
 from lean_memory_bridge.schemas import AccessLog, ClientChange, Clients, ClientView, IssuedToken
 
@@ -39,7 +39,9 @@ async def revoke_token(name: str, parts: TheParts, _: TheOwner) -> ClientView:
 @router.patch("/clients/{name}")
 async def change_client(name: str, change: ClientChange, parts: TheParts, _: TheOwner) -> ClientView:
     """Pause or resume a client, or set where its calls go."""
-    return await asyncio.to_thread(_change, parts, name, change)
+    client = await asyncio.to_thread(_change, parts.book, name, change)
+    _changed(parts, name)
+    return _view(parts, client)
 
 
 @router.delete("/clients/{name}")
@@ -66,12 +68,11 @@ def client_views(parts: Parts) -> tuple[ClientView, ...]:
     return tuple(_view(parts, client) for client in parts.book.all())
 
 
-def _change(parts: Parts, name: str, change: ClientChange) -> ClientView:
-    client = parts.book.pause(name, change.paused) if change.paused is not None else parts.book.known(name)
+def _change(book: ClientBook, name: str, change: ClientChange) -> Client:
+    client = book.pause(name, change.paused) if change.paused is not None else book.known(name)
     if change.default_namespace is not None or change.reset_namespace:
-        client = parts.book.send_to(name, change.default_namespace)
-    _changed(parts, name)
-    return _view(parts, client)
+        client = book.send_to(name, change.default_namespace)
+    return client
 
 
 def _changed(parts: Parts, name: str) -> None:

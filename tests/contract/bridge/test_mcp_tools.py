@@ -1,0 +1,248 @@
+"""Assistants list and call every tool over HTTP, on connections with a session and without."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+
+import pytest
+from mcp import Client
+
+from lean_memory_bridge.runtime import admin_token
+from lean_memory_bridge.schemas import ClientChange
+from support.mcp_client import call, connected, text_of
+from support.service import ServiceProcess, send
+
+MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])
+
+
+def talk(
+    service: ServiceProcess, mode: str, say: Callable[[Client], Awaitable[None]], answers: str | None = None, name: str = "tester"
+) -> None:
+    async def main() -> None:
+        async with connected(service, name, mode=mode, answers=answers) as client:
+            await say(client)
+
+    asyncio.run(main())
+
+
+@MODES
+def test_the_tools_are_the_documented_ones_with_honest_annotations(service: ServiceProcess, mode: str) -> None:
+    async def say(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        hints = {
+            name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint, tool.annotations.idempotent_hint)
+            for name, tool in tools.items()
+            if tool.annotations is not None
+        }
+        assert hints == {
+            "memory_add": (False, False, False),
+            "memory_search": (True, False, True),
+            "memory_history": (True, False, True),
+            "memory_namespaces": (True, False, True),
+            "memory_forget": (False, True, False),
+            "memory_clear": (False, True, True),
+        }
+        for tool in tools.values():
+            assert tool.output_schema
+            assert tool.description
+            assert all("description" in field for field in tool.input_schema["properties"].values()), tool.name
+        assert client.instructions is not None
+        assert "memory_search" in client.instructions
+
+    talk(service, mode, say)
+
+
+@MODES
+def test_an_assistant_remembers_changes_and_looks_back(service: ServiceProcess, mode: str) -> None:
+    where = f"story-{mode}"
+
+    async def say(client: Client) -> None:
+        first = await call(client, "memory_add", text="I live in Porto.", namespace=where, t_ref="2024-01-10")
+        second = await call(client, "memory_add", text="I live in Lisbon now.", namespace=where, t_ref="2024-06-10")
+        assert first.structured_content is not None
+        assert second.structured_content is not None
+        assert second.structured_content["superseded"] == first.structured_content["fact_ids"]
+        assert "No longer current because of this:\n- I live in Porto." in text_of(second)
+        now = await call(client, "memory_search", query="where do I live?", namespace=where)
+        then = await call(client, "memory_search", query="where do I live?", namespace=where, as_of="2024-03-01")
+        assert text_of(now).splitlines()[1].startswith("1. I live in Lisbon now. [since 2024-06-10")
+        assert text_of(then).splitlines()[1].startswith("1. I live in Porto. [2024-01-10 to 2024-06-10")
+        fact_id = second.structured_content["fact_ids"][0]
+        history = await call(client, "memory_history", fact_id=fact_id, namespace=where)
+        assert [line.partition(" [")[0] for line in text_of(history).splitlines()[1:]] == ["- I live in Porto.", "- I live in Lisbon now."]
+        names = await call(client, "memory_namespaces")
+        assert names.structured_content is not None
+        assert where in names.structured_content["namespaces"]
+        cleared = await call(client, "memory_clear", namespace=where)
+        assert cleared.structured_content == {"namespace": where, "cleared": True, "copies": []}
+
+    talk(service, mode, say)
+
+
+@MODES
+def test_it_says_when_nothing_relevant_is_known(service: ServiceProcess, mode: str) -> None:
+    async def say(client: Client) -> None:
+        empty = await call(client, "memory_search", query="what is my blood type?", namespace="never-used")
+        assert text_of(empty) == "Nothing is known about this in the namespace “never-used”."
+        await call(client, "memory_add", text="I like jazz.", namespace="weak")
+        weak = await call(client, "memory_search", query="what is my blood type?", namespace="weak")
+        assert text_of(weak).startswith("Nothing relevant is known about this.")
+
+    talk(service, mode, say)
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("tool", "arguments", "part"),
+    [
+        ("memory_search", {"query": ""}, "query"),
+        ("memory_search", {"query": "x", "k": 51}, "k"),
+        ("memory_search", {"query": "x", "as_of": "whenever"}, "ISO date"),
+        ("memory_add", {"text": "  "}, "empty"),
+        ("memory_history", {"fact_id": "nope"}, "nope"),
+        ("memory_forget", {"fact_id": "nope"}, "nope"),
+        ("memory_clear", {}, "namespace"),
+        ("no_such_tool", {}, "no_such_tool"),
+    ],
+)
+def test_a_mistake_is_told_to_the_assistant(service: ServiceProcess, mode: str, tool: str, arguments: dict[str, object], part: str) -> None:
+    async def say(client: Client) -> None:
+        await call(client, "memory_add", text="I like tea.")
+        result = await call(client, tool, **arguments)
+        assert result.is_error
+        assert part in text_of(result)
+
+    talk(service, mode, say)
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("answers", "is_error", "forgotten", "said"),
+    [
+        ("accept", False, True, "Erased for good: 1 fact(s)"),
+        ("refuse", False, False, "did not confirm"),
+        ("decline", False, False, "did not confirm"),
+        ("cancel", False, False, "did not confirm"),
+        (None, True, False, "lean-memory forget "),
+    ],
+)
+def test_only_the_person_can_confirm_a_forgetting(
+    *, service: ServiceProcess, mode: str, answers: str | None, is_error: bool, forgotten: bool, said: str
+) -> None:
+    where = f"forget-{mode}-{answers}"
+
+    async def say(client: Client) -> None:
+        added = await call(client, "memory_add", text="I am allergic to peanuts.", namespace=where)
+        assert added.structured_content is not None
+        result = await call(client, "memory_forget", fact_id=added.structured_content["fact_ids"][0], namespace=where)
+        assert (result.is_error, said in text_of(result)) == (is_error, True)
+
+    talk(service, mode, say, answers)
+    assert (not service.client().facts(namespace=where).facts) == forgotten
+
+
+@MODES
+def test_resources_show_the_profile_and_the_changes_of_every_namespace(service: ServiceProcess, mode: str) -> None:
+    where, address = f"café/{mode}", f"caf%C3%A9%2F{mode}"
+
+    async def say(client: Client) -> None:
+        await call(client, "memory_add", text="I live in Porto. Ana works at Globex.", namespace=where)
+        await call(client, "memory_add", text="I live in Lisbon now.", namespace=where)
+        listed = {str(resource.uri) for resource in (await client.list_resources()).resources}
+        assert {f"memory://{address}/profile", f"memory://{address}/changes"} <= listed
+        templates = {template.uri_template for template in (await client.list_resource_templates()).resource_templates}
+        assert templates == {"memory://{namespace}/profile", "memory://{namespace}/changes"}
+        profile = (await client.read_resource(f"memory://{address}/profile")).contents[0]
+        changes = (await client.read_resource(f"memory://{address}/changes")).contents[0]
+        assert profile.mime_type == "text/markdown"
+        shown = profile.model_dump()["text"]
+        assert "## user\n\n- I live in Lisbon now." in shown
+        assert "## Ana\n\n- Ana works at Globex." in shown
+        assert "Porto" not in shown
+        assert "superseded: I live in Porto." in changes.model_dump()["text"]
+
+    talk(service, mode, say)
+
+
+@MODES
+def test_a_paused_client_is_told_so_in_every_tool_and_others_go_on(service: ServiceProcess, mode: str) -> None:
+    owner = service.client()
+    name = f"paused-{mode}"
+
+    async def say(client: Client) -> None:
+        assert not (await call(client, "memory_namespaces")).is_error
+        await asyncio.to_thread(owner.change_client, name, ClientChange(paused=True))
+        for tool, arguments in (("memory_search", {"query": "tea"}), ("memory_add", {"text": "I like tea."}), ("memory_namespaces", {})):
+            refused = await call(client, tool, **arguments)
+            assert refused.is_error
+            assert f"paused for {name}" in text_of(refused)
+        await asyncio.to_thread(owner.change_client, name, ClientChange(paused=False))
+        assert not (await call(client, "memory_namespaces")).is_error
+
+    talk(service, mode, say, name=name)
+
+
+VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+
+
+class Session:
+    """A client of an older protocol version, message by message."""
+
+    def __init__(self, service: ServiceProcess, version: str) -> None:
+        self._port, self._version = service.live.port, version
+        self._headers: dict[str, str] = {
+            "Authorization": f"Bearer {admin_token(service.root)}",
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+        }
+        self.negotiated = self._start()
+
+    def ask(self, method: str, **params: object) -> dict[str, object]:
+        reply = self._post({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
+        data = [line[len(b"data: ") :] for line in reply.splitlines() if line.startswith(b"data: ")]
+        answer = json.loads(data[-1] if data else reply)
+        assert "result" in answer, answer
+        return answer["result"]
+
+    def end(self) -> int:
+        return send(self._port, "DELETE", "/mcp", self._headers).status
+
+    def status(self, method: str) -> int:
+        body = json.dumps({"jsonrpc": "2.0", "id": 8, "method": method, "params": {}}).encode()
+        return send(self._port, "POST", "/mcp", self._headers, body).status
+
+    def _start(self) -> str:
+        client = {"protocolVersion": self._version, "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+        reply = send(self._port, "POST", "/mcp", self._headers, json.dumps(body).encode())
+        assert reply.status == 200, reply
+        line = next(line for line in reply.body.splitlines() if line.startswith(b"data: "))
+        negotiated = json.loads(line[len(b"data: ") :])["result"]["protocolVersion"]
+        self._headers |= {"Mcp-Session-Id": reply.headers["mcp-session-id"], "MCP-Protocol-Version": negotiated}
+        self._post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return negotiated
+
+    def _post(self, message: dict[str, object]) -> bytes:
+        reply = send(self._port, "POST", "/mcp", self._headers, json.dumps(message).encode())
+        assert reply.status < 300, reply
+        return reply.body
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_protocol_version_with_a_session_is_spoken(service: ServiceProcess, version: str) -> None:
+    session = Session(service, version)
+    assert session.negotiated == version
+    tools = session.ask("tools/list")["tools"]
+    assert isinstance(tools, list)
+    assert len(tools) == 6
+    result = session.ask("tools/call", name="memory_search", arguments={"query": "tea"})
+    assert not result.get("isError", False)
+    assert session.ask("ping") == {}
+
+
+def test_a_session_that_its_client_ended_stays_ended(service: ServiceProcess) -> None:
+    session = Session(service, "2025-06-18")
+    assert session.end() == 200
+    assert session.status("tools/list") == 404
