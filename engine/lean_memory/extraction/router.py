@@ -113,6 +113,11 @@ def weight(said: Told) -> tuple[float, bool]:
     return total, pointed
 
 
+def is_contestable(predicate: str) -> bool:
+    """Whether a new value of the predicate may replace an old one although one may have many."""
+    return predicate in cast("Sequence[str]", cast("Mapping[str, object]", _data()["limits"])["contestable"])
+
+
 def _escalation(said: Told, disputed: set[tuple[int, str, str]]) -> Escalation | None:
     if any(candidate.trust is Trust.INFERRED for candidate in said.candidates):
         return None

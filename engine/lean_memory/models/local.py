@@ -73,7 +73,7 @@ def load_gliner(model: str | Path, *, revision: str | None = None, offline: bool
     try:
         from gliner2 import AutoExtractor  # pyright: ignore  # noqa: PLC0415 - an extra that brings torch; never loaded without need
     except ImportError as error:
-        raise ModelError("GLiNER2 is not installed; install lean-memory-desktop[models] to use it.") from error
+        raise ModelError("GLiNER2 is not installed; install lean-memory-desktop[gliner] to use it.") from error
     where = str(model)
     hub = {} if Path(where).is_dir() else {"local_files_only": offline, "revision": revision}
     try:
