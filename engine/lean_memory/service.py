@@ -11,11 +11,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakSet
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import tzlocal
 
-from lean_memory.arguments import check_count, check_one, instant_of, name_of, query_of, source_of, text_of
+from lean_memory.arguments import (
+    batches_of,
+    check_callable,
+    check_count,
+    check_target,
+    client_of,
+    flag_of,
+    instant_of,
+    item_of,
+    name_of,
+    query_of,
+    root_of,
+    source_of,
+    text_of,
+    timezone_of,
+    word_of,
+    word_or_none,
+)
 from lean_memory.clock import Clock, system_clock
 from lean_memory.domain import (
     AddResult,
@@ -29,7 +45,7 @@ from lean_memory.domain import (
     SearchHit,
     Visibility,
 )
-from lean_memory.errors import ClosedError, InvalidInputError, NotFoundError, StorageError
+from lean_memory.errors import ClosedError, NotFoundError, StorageError
 from lean_memory.forking import HoldsFiles, watch
 from lean_memory.keeping import Addition
 from lean_memory.models.builtin import BuiltinEmbedder
@@ -53,6 +69,7 @@ KEPT_OPEN = 32
 
 _FORK_WAITS_SECONDS = 5.0
 
+_FIELDS = frozenset(["text", "t_ref", "tz", "source", "client", "relearn"])
 _T = TypeVar("_T")
 
 
@@ -72,7 +89,7 @@ class MemoryService(HoldsFiles):
         embedder: Embedder | None = None,
         clock: Clock = system_clock,
     ) -> None:
-        self._settings = settings if settings is not None else read_settings(root)
+        self._settings = settings if settings is not None else read_settings(root_of(root))
         self._clock = clock
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
         self._open: OrderedDict[str, OpenNamespace] = OrderedDict()
@@ -123,8 +140,9 @@ class MemoryService(HoldsFiles):
         before anything of its batch is written; earlier batches stay.
         """
         results: list[AddResult] = []
-        for batch in _batches(items, BATCH):
-            additions = [self._addition({"text": i} if isinstance(i, str) else i) for i in batch]
+        check_callable(progress, "progress")
+        for batch in batches_of(items, BATCH):
+            additions = [self._addition(item_of(item, _FIELDS)) for item in batch]
             results += self._learn(namespace, additions)
             if progress is not None:
                 progress(len(results))
@@ -150,7 +168,7 @@ class MemoryService(HoldsFiles):
         asked = query_of(query)
         check_count(k, "k", most=1000)
         visibility = self._visibility(as_of, known_at, now, latest_only=is_latest_only, include_cold=include_cold)
-        chosen = recipes.named(recipe)
+        chosen = recipes.named(word_or_none(recipe, "recipe"))
         return self._read(namespace, lambda opened: opened.search(asked, k, visibility, chosen))
 
     def facts(
@@ -171,21 +189,24 @@ class MemoryService(HoldsFiles):
         """
         if limit is not None:
             check_count(limit, "limit")
-        visibility = self._visibility(as_of, known_at, None, latest_only=not include_history, include_cold=include_cold)
+        about, kind = word_or_none(subject, "subject"), word_or_none(predicate, "predicate")
+        current = not flag_of(include_history, "include_history")
+        visibility = self._visibility(as_of, known_at, None, latest_only=current, include_cold=include_cold)
         return self._read(
             namespace,
             lambda opened: opened.store.facts(
-                subject=subject,
-                predicate=predicate,
+                subject=about,
+                predicate=kind,
                 visibility=visibility,
-                modalities=None if include_history else frozenset({Modality.ASSERTED}),
+                modalities=frozenset({Modality.ASSERTED}) if current else None,
                 limit=limit,
             ),
         )
 
     def history(self, namespace: str, fact_id: str) -> list[HistoryEntry]:
         """The chain a fact belongs to, oldest first, with the reason of each change. Raises `NotFoundError`."""
-        return self._with(namespace, lambda opened: opened.store.history(FactId(fact_id)), create=False)
+        wanted = FactId(word_of(fact_id, "fact_id"))
+        return self._with(namespace, lambda opened: opened.store.history(wanted), create=False)
 
     def forget(
         self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None
@@ -194,14 +215,14 @@ class MemoryService(HoldsFiles):
 
         Exactly one of the three is given. Raises `NotFoundError` if there is no such thing.
         """
-        check_one(fact_id, episode_id, entity)
+        check_target(fact_id, episode_id, entity)
         return self._with(namespace, lambda opened: opened.forget(fact_id, episode_id, entity), create=False)
 
     def would_forget(
         self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None
     ) -> list[str]:
         """The texts that `forget` with the same arguments would erase, to show before asking. Raises as `forget` does."""
-        check_one(fact_id, episode_id, entity)
+        check_target(fact_id, episode_id, entity)
         return self._with(
             namespace,
             lambda opened: opened.store.would_forget(fact_id=fact_id, episode_id=episode_id, entity=entity),
@@ -316,8 +337,8 @@ class MemoryService(HoldsFiles):
     def _begin(self, name: str) -> OpenNamespace:
         with self._lock:
             self._check_open()
-            self._check_own(name)
-            opened = self._open.get(name_of(name))
+            self._check_own(name_of(name))
+            opened = self._open.get(name)
             if opened is None:
                 opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock)
                 self._every.add(opened)
@@ -344,26 +365,14 @@ class MemoryService(HoldsFiles):
         return None if opened.users else opened
 
     def _addition(self, item: Mapping[str, object]) -> Addition:
-        unknown = set(item) - {"text", "t_ref", "tz", "source", "client", "relearn"}
-        if unknown:
-            raise InvalidInputError(f"An item to add has no field {sorted(unknown)[0]!r}.")
-        client = item.get("client")
         return Addition(
             text=text_of(item.get("text")),
             t_ref=self._clock() if item.get("t_ref") is None else instant_of(item["t_ref"], "t_ref"),
-            tz=self._timezone(item.get("tz")),
+            tz=timezone_of(self._settings.timezone or tzlocal.get_localzone_name() if item.get("tz") in (None, "") else item["tz"]),
             source=source_of(item.get("source", "user")),
-            client=None if client is None else text_of(client),
-            relearn=bool(item.get("relearn", False)),
+            client=client_of(item.get("client")),
+            relearn=flag_of(item.get("relearn", False), "relearn"),
         )
-
-    def _timezone(self, tz: object) -> str:
-        name = tz or self._settings.timezone or tzlocal.get_localzone_name()
-        try:
-            ZoneInfo(str(name))
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InvalidInputError(f"{name!r} is not a time zone; use an IANA name such as 'Europe/Lisbon'.") from None
-        return str(name)
 
     def _visibility(
         self, as_of: Moment | None, known_at: Moment | None, now: Moment | None, *, latest_only: bool, include_cold: bool
@@ -372,17 +381,6 @@ class MemoryService(HoldsFiles):
             now=self._clock() if now is None else instant_of(now, "now"),
             as_of=None if as_of is None else instant_of(as_of, "as_of"),
             known_at=None if known_at is None else instant_of(known_at, "known_at"),
-            latest_only=latest_only and as_of is None,
-            include_cold=include_cold or as_of is not None,
+            latest_only=flag_of(latest_only, "is_latest_only") and as_of is None,
+            include_cold=flag_of(include_cold, "include_cold") or as_of is not None,
         )
-
-
-def _batches(items: Iterable[str | Mapping[str, object]], size: int) -> Iterable[Sequence[str | Mapping[str, object]]]:
-    batch: list[str | Mapping[str, object]] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
