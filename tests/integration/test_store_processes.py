@@ -88,7 +88,7 @@ from pathlib import Path
 import lean_memory.store.namespace_store as module
 from support.statements import open_store
 
-def stop(*args):
+def stop(*args, **kwargs):
     print("COMMITTED", flush=True)
     threading.Event().wait()
 

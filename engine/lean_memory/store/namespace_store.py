@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TypeVar, cast
@@ -35,8 +36,8 @@ from lean_memory.store.connection import errors_translated, folder_shared, has_m
 from lean_memory.store.episodes import NewEpisode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
-from lean_memory.store.forget import Erased, Eraser
 from lean_memory.store.forget_scope import find_scope
+from lean_memory.store.forgetting import Target, erase, erase_as_seen
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
 from lean_memory.store.namespaces import FileKind, check_identity, copies_of, kind_of, path_of, refuse_foreign
@@ -51,6 +52,8 @@ __all__ = ["HydratedRow", "NamespaceStore", "NewEpisode", "ReadTransaction", "Wr
 _T = TypeVar("_T")
 
 _LOOKS_EVERY_SECONDS = 0.001
+_LOOKS_BEFORE = 2
+"""How often what is to be forgotten is looked for while others may write, before they have to wait for it."""
 
 
 class NamespaceStore:
@@ -68,6 +71,8 @@ class NamespaceStore:
         self._lock = RLock()
         self._writing = Lock()
         """Held during a write transaction, besides `_lock`."""
+        self._purging = Lock()
+        """Held while something is forgotten, before the others."""
         self.name = opener.name
         self.path = opener.path
         self.clock = clock
@@ -260,13 +265,17 @@ class NamespaceStore:
         `StorageError` that says so, if it is erased but copies in the log or in unused parts of the file could not be removed for now.
         """
 
-        def erase(tx: WriteTransaction) -> Erased:
-            scope = find_scope(tx.connection, fact_id=fact_id, episode_id=episode_id, entity=entity)
-            return Eraser(con=tx.connection, scope=scope, now=tx.recorded_at).run()
-
-        with self._lock:
-            erased = self.change(erase)
-            purge(self._current().write_connection(), self.path, erased.traces)
+        target = Target(fact_id=fact_id, episode_id=episode_id, entity=entity)
+        with self._purging:
+            erased = None
+            for _ in range(_LOOKS_BEFORE):
+                before = self._look(target.find)
+                erased = self.change(partial(erase_as_seen, seen=before))
+                if erased is not None:
+                    break
+            if erased is None:
+                erased = self.change(lambda tx: erase(tx, target.find(tx.connection)))
+            purge(self._current().write_connection(), self.path, erased.traces, turn=self._lock)
         return replace(erased.result, backups_holding_copies=copies_of(self.path))
 
     def would_forget(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import cast
 
@@ -11,34 +11,43 @@ import apsw
 
 from lean_memory.errors import BusyError, DamagedFileError, StorageError
 from lean_memory.store.connection import pragma_int
+from lean_memory.store.traces import Traces
 
 _ATTEMPTS = 20
 _ATTEMPT_WAITS_MS = 500
 _CHUNK = 1 << 22
-_TRACES_LOOKED_FOR = 64
-"""Beyond this many, rewriting the file is cheaper than looking."""
-_TRACES_LOOKED_FOR_AGAIN = 16
 _TELLING = 8
 """Bytes; shorter traces also stand by chance among vectors and numbers."""
 _REWRITTEN_IN_MEMORY = 256 << 20
 """Bytes; a larger file is rewritten by way of a file in its own folder."""
 
 
-def purge(con: apsw.Connection, path: Path, traces: Sequence[bytes] = (), *, rewrite: bool = False) -> None:
+def purge(
+    con: apsw.Connection,
+    path: Path,
+    traces: Sequence[bytes] = (),
+    *,
+    rewrite: bool = False,
+    turn: AbstractContextManager[object] | None = None,
+) -> None:
     """Empty the log into the file, and rewrite the file if one of `traces` is still in it, or in any case.
 
     Moving cells between pages can leave copies in space that SQLite does not use or overwrite; only a rewrite removes those. The file
-    stays marked as one to be purged where a trace is there even then. Raises `BusyError` when another program reads for so long that
-    the log cannot be emptied, and another `StorageError` when the disk does not let it happen; the next opening tries again.
+    stays marked as one to be purged where a trace is there even then. `turn` is held while the connection is used, and not while the
+    file is looked through. Raises `BusyError` when another program reads for so long that the log cannot be emptied, and another
+    `StorageError` when the disk does not let it happen; the next opening tries again.
     """
+    turn = turn or nullcontext()
     with _said_to_be_erased(path):
-        _empty_log(con, path)
-        if rewrite or len(traces) > _TRACES_LOOKED_FOR or any_in_file(path, traces):
-            _rewrite(con, path)
-            _empty_log(con, path)
-            if any_in_file(path, _some(_telling(con, traces))):
+        _empty_log(con, path, turn)
+        if rewrite or any_in_file(path, traces):
+            with turn:
+                _rewrite(con, path)
+            _empty_log(con, path, turn)
+            if any_in_file(path, _telling(con, traces)):
                 return
-        con.execute("DELETE FROM setting WHERE key = 'unpurged'")
+        with turn:
+            con.execute("DELETE FROM setting WHERE key = 'unpurged'")
 
 
 def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
@@ -48,31 +57,34 @@ def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
     """
     if not traces:
         return False
+    looked_for = Traces(traces)
     overlap = max(len(t) for t in traces)
     file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:
         size, offset, tail = file.xFileSize(), 0, b""
         while offset < size:
-            chunk = file.xRead(min(_CHUNK, size - offset), offset)
-            seam = tail + chunk[:overlap]
-            if any(trace in chunk or trace in seam for trace in traces):
+            window = tail + file.xRead(min(_CHUNK, size - offset), offset)
+            if looked_for.stand_in(window):
                 return True
-            offset += len(chunk)
-            tail = chunk[-overlap:]
+            offset += len(window) - len(tail)
+            tail = window[-overlap:]
         return False
     finally:
         file.xClose()
 
 
-def _empty_log(con: apsw.Connection, path: Path) -> None:
+def _empty_log(con: apsw.Connection, path: Path, turn: AbstractContextManager[object]) -> None:
     """Move the log into the file and cut it to nothing; readers of older moments are waited for, a little at a time."""
-    waits = con.pragma("busy_timeout")
-    con.set_busy_timeout(_ATTEMPT_WAITS_MS)
-    try:
-        if any(_try_to_empty(con) for _ in range(_ATTEMPTS)):
-            return
-    finally:
-        con.set_busy_timeout(waits if isinstance(waits, int) else 0)
+    for _ in range(_ATTEMPTS):
+        with turn:
+            waits = con.pragma("busy_timeout")
+            usual = waits if isinstance(waits, int) else 0
+            con.set_busy_timeout(_ATTEMPT_WAITS_MS)
+            try:
+                if _try_to_empty(con):
+                    return
+            finally:
+                con.set_busy_timeout(usual)
     raise BusyError(
         f"It was erased, and no search finds it; but another program has been reading {path.name} all the while, so its log still holds "
         "copies. They go as soon as that program stops reading: close it, or open this namespace again."
@@ -103,11 +115,6 @@ def _telling(con: apsw.Connection, traces: Sequence[bytes]) -> list[bytes]:
     scripts = cast("list[tuple[str]]", con.execute("SELECT lower(sql) FROM sqlite_schema WHERE sql IS NOT NULL").fetchall())
     named = "\n".join(row[0] for row in scripts).encode()
     return [trace for trace in traces if len(trace) >= _TELLING and trace.lower() not in named]
-
-
-def _some(traces: Sequence[bytes]) -> Sequence[bytes]:
-    """As many as can be looked for in good time, from all over; a file written anew only has what is still in its rows."""
-    return traces[:: 1 + len(traces) // _TRACES_LOOKED_FOR_AGAIN]
 
 
 @contextmanager
