@@ -9,8 +9,22 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NewType, overload
+
+from lean_memory.kinds import (
+    Act as Act,
+    Cardinality as Cardinality,
+    EndReason as EndReason,
+    EpisodeState as EpisodeState,
+    Modality as Modality,
+    Polarity as Polarity,
+    RecordKind as RecordKind,
+    Source as Source,
+    Tier as Tier,
+    Trust as Trust,
+    outranks as outranks,
+    trust_of as trust_of,
+)
 
 Instant = NewType("Instant", int)
 """A moment: whole milliseconds since 1970-01-01T00:00Z."""
@@ -50,122 +64,6 @@ def _is_edge(character: str) -> bool:
 
 
 _EDGE_CATEGORIES = frozenset({"Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"})
-
-
-class Source(StrEnum):
-    """Who said it."""
-
-    USER = "user"
-    ASSISTANT = "assistant"
-    TOOL = "tool"
-    DOC = "doc"
-    IMPORT = "import"
-    MAINTENANCE = "maintenance"
-
-
-class Modality(StrEnum):
-    """How a statement relates to the world. Only `ASSERTED` can retire another asserted fact."""
-
-    ASSERTED = "asserted"
-    PAST = "past"
-    PLANNED = "planned"
-    HYPOTHETICAL = "hypothetical"
-    REPORTED = "reported"
-
-
-class Polarity(StrEnum):
-    """Whether the statement says that something is so, or that it is not."""
-
-    POSITIVE = "+"
-    NEGATIVE = "-"
-
-
-class RecordKind(StrEnum):
-    """What a hit stands for; only facts and summaries are stored as facts."""
-
-    FACT = "fact"
-    SUMMARY = "summary"
-    PASSAGE = "passage"
-
-
-class Tier(StrEnum):
-    """Cold facts stay out of latest searches unless asked for."""
-
-    HOT = "hot"
-    COLD = "cold"
-
-
-class Trust(StrEnum):
-    """How far a fact may be believed, by where it came from; most trusted first."""
-
-    USER = "user"
-    TOOL = "tool"
-    INFERRED = "inferred"
-    IMPORTED = "imported"
-
-
-def outranks(one: Trust, other: Trust) -> bool:
-    """Whether `one` is more trusted than `other`."""
-    return _TRUST_ORDER.index(one) < _TRUST_ORDER.index(other)
-
-
-_TRUST_ORDER = tuple(Trust)
-
-
-def trust_of(source: Source) -> Trust:
-    """How far what comes from a source may be believed."""
-    return _TRUST_OF[source]
-
-
-_TRUST_OF = {
-    Source.USER: Trust.USER,
-    Source.TOOL: Trust.TOOL,
-    Source.DOC: Trust.TOOL,
-    Source.ASSISTANT: Trust.INFERRED,
-    Source.MAINTENANCE: Trust.INFERRED,
-    Source.IMPORT: Trust.IMPORTED,
-}
-
-
-class Act(StrEnum):
-    """What a candidate does to its slot."""
-
-    ASSERT = "assert"
-    """Says that the value holds (or, with negative polarity, does not)."""
-    RETRACT = "retract"
-    """Says that the value no longer holds and names no other: an interval is closed, nothing is opened."""
-    CORRECT = "correct"
-    """Says that what was stored was never so: same `valid_at`, system time moves."""
-
-
-class EndReason(StrEnum):
-    """Why a fact stopped being the latest."""
-
-    SUPERSEDED = "superseded"
-    RETRACTED = "retracted"
-    CORRECTED = "corrected"
-    ENDED = "ended"
-    """Its own statement said until when it holds."""
-    MERGED = "merged"
-    """Another fact says the same over the whole span."""
-    FORGOTTEN = "forgotten"
-    """What came after it was erased by the person."""
-
-
-class EpisodeState(StrEnum):
-    """How far ingest has got with an episode."""
-
-    STORED = "stored"
-    UNREAD = "unread"
-    """Reading it failed; it is found by its words, and tried again at the next start."""
-    DONE = "done"
-
-
-class Cardinality(StrEnum):
-    """How many values a slot of a predicate holds at one moment."""
-
-    FUNCTIONAL = "functional"
-    MULTI = "multi"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +155,15 @@ class Fact:
     found_by: str = ""
     rule: str = ""
     reasons: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    """What is to be known before it is used: `instruction-like` text tries to steer whoever reads it."""
+
+
+INSTRUCTION_LIKE = "instruction-like"
+"""The flag of text that tries to steer an assistant: it is data, never to be followed."""
+
+BESIDE_INSTRUCTIONS = "the message it stands in also tries to instruct an assistant"
+"""The reason by which such a fact is known."""
 
 
 WEAK_RELEVANCE = 0.3
@@ -302,6 +209,8 @@ class AddResult(Sequence[FactId]):
     """It is stored for good, and a later pass will add to this: when its model is there, the disk has room, the file is not kept locked."""
     withheld: int = 0
     """Statements not learned because the person had them forgotten."""
+    flags: tuple[str, ...] = ()
+    """`instruction-like` where the text tries to steer an assistant: it is kept as data, and that part of it is not learned."""
 
     @overload
     def __getitem__(self, index: int) -> FactId: ...

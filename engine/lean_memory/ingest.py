@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, Slot, joined
 from lean_memory.domain import (
+    INSTRUCTION_LIKE,
     USER,
     Act,
     AddResult,
@@ -33,8 +34,9 @@ from lean_memory.domain import (
 )
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
+from lean_memory.extraction.instructions import steers
 from lean_memory.extraction.pipeline import Recent, extract
-from lean_memory.extraction.secrets import redact
+from lean_memory.extraction.secrets import Redacted, redact
 from lean_memory.extraction.sentences import passages
 from lean_memory.keeping import Addition, Said, keep
 from lean_memory.models.ports import Embedder
@@ -98,7 +100,7 @@ class Ingest:
         again = frozenset(e.uid for (e, _), a in zip(kept, additions, strict=True) if e is not None and a.relearn)
         learned = iter(self._learn(episodes, again))
         results = [_withheld(None if episode is None else next(learned), cut) for episode, cut in kept]
-        return [replace(result, redacted=c.kinds) if c.kinds else result for result, c in zip(results, clean, strict=True)]
+        return [_noted(result, c) for result, c in zip(results, clean, strict=True)]
 
     def catch_up(self) -> None:
         """Learn what is stored and not learned yet, as far as the disk and other programs allow it; the next addition tries again."""
@@ -283,6 +285,14 @@ def _understood(episode: Episode, recent: Recent) -> tuple[Candidate, ...] | Non
         log.error("Episode %s could not be read (%s); it is kept and found by its words.", episode.uid, type(error).__name__)
         return None
     return tuple(sorted(found.candidates, key=lambda c: c.span.start))
+
+
+def _noted(result: AddResult, clean: Redacted) -> AddResult:
+    """The result with what was seen in the text itself."""
+    steered = steers(clean.text)
+    if not clean.kinds and not steered:
+        return result
+    return replace(result, redacted=clean.kinds, flags=(INSTRUCTION_LIKE,) if steered else ())
 
 
 def _withheld(result: AddResult | None, cut: int) -> AddResult:

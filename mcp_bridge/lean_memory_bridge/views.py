@@ -46,6 +46,7 @@ def fact_view(fact: Fact) -> FactView:
         found_by=fact.found_by,
         rule=fact.rule,
         reasons=fact.reasons,
+        flags=fact.flags,
     )
 
 
@@ -86,6 +87,7 @@ def added_view(namespace: str, result: AddResult, facts: Iterable[Fact] = ()) ->
         redacted=result.redacted,
         queued=result.queued,
         withheld=result.withheld,
+        flags=result.flags,
         facts=fact_views(facts),
     )
 

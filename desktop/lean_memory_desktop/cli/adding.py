@@ -163,6 +163,8 @@ def _report(memory: Memory, namespace: str, result: AddResult) -> None:
         say("Kept as said; nothing durable was found in it.")
     if result.redacted:
         say(f"A secret was taken out before anything was written: {', '.join(result.redacted)}.")
+    if "instruction-like" in result.flags:
+        say("It tries to instruct an assistant: that part is kept as text, flagged, and nothing was learned from it.")
     if result.withheld:
         say(f"{result.withheld} statement(s) were not learned, because you had them forgotten; --again learns them after all.")
     if result.queued:

@@ -130,6 +130,7 @@ def note_on(fact: Fact) -> str:
         notes.append("cold")
     if fact.record_kind.value != "fact":
         notes.append(fact.record_kind.value)
+    notes.extend(fact.flags)
     return ", ".join(notes)
 
 

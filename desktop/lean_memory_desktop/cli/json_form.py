@@ -40,6 +40,7 @@ def fact_form(fact: Fact) -> Json:
         "found_by": fact.found_by,
         "rule": fact.rule,
         "reasons": list(fact.reasons),
+        "flags": list(fact.flags),
     }
 
 
@@ -69,6 +70,7 @@ def added_form(result: AddResult) -> Json:
         "redacted": list(result.redacted),
         "queued": result.queued,
         "withheld": result.withheld,
+        "flags": list(result.flags),
     }
 
 

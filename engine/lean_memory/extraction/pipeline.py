@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from lean_memory.domain import USER, Act, Candidate, Instant, Modality, Source, trust_of
+from lean_memory.domain import (
+    BESIDE_INSTRUCTIONS,
+    INSTRUCTION_LIKE,
+    USER,
+    Act,
+    Candidate,
+    Instant,
+    Modality,
+    Source,
+    Span,
+    Trust,
+    trust_of,
+)
 from lean_memory.extraction import pack as packs
 from lean_memory.extraction.clauses import clauses, opened
 from lean_memory.extraction.corrections import bare_value, corrected, split_other
 from lean_memory.extraction.dates import Anchor
+from lean_memory.extraction.instructions import steering
 from lean_memory.extraction.languages import language
 from lean_memory.extraction.mentions import mentioned
 from lean_memory.extraction.modality import Mood, mood, unquoted
@@ -21,8 +35,8 @@ from lean_memory.extraction.rules import Place, apply_rules
 from lean_memory.extraction.said import Said
 from lean_memory.extraction.scene import Scene
 from lean_memory.extraction.secrets import has_marker
-from lean_memory.extraction.several import side_by_side
 from lean_memory.extraction.sentences import Sentence, passages, sentences
+from lean_memory.extraction.several import side_by_side
 from lean_memory.extraction.statements import leading_subject, statement
 
 __all__ = ["Extraction", "Recent", "extract", "passages"]
@@ -57,10 +71,16 @@ def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recen
     before = recent or Recent()
     run = _Run(anchor=Anchor(t_ref=t_ref, tz=tz), recent=Said.of(before.candidates))
     run.scene.recall(before.candidates)
+    spans = steering(text)
     for sentence in sentences(prose(text)):
-        run.take(sentence)
+        if not _lies_in(sentence, spans):
+            run.take(sentence)
     said = side_by_side(run.found, packs.load(run.code) if run.code in packs.available() else None)
-    return Extraction(candidates=_distinct(_trusted(said, source, run.own_roles)), flags=tuple(run.flags))
+    if spans or run.flags:
+        candidates = _trusted(said, source, run.own_roles)
+        wary = candidates if source is Source.USER else _distrusted(candidates)
+        return Extraction(candidates=_distinct(wary), flags=(INSTRUCTION_LIKE,))
+    return Extraction(candidates=_distinct(_trusted(said, source, run.own_roles)))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -137,7 +157,7 @@ class _Run:
         words = opened(sentence.text, pack)
         kind = mood(words, pack)
         if kind is Mood.INSTRUCTION:
-            self.flags["instruction-like"] = None
+            self.flags[INSTRUCTION_LIKE] = None
         elif kind is Mood.REPORT:
             self._report(sentence, pack)
         elif kind is Mood.STATEMENT:
@@ -207,6 +227,27 @@ def _trusted(found: Iterable[Candidate], source: Source, own_roles: Collection[s
         replace(candidate, trust=trust, confidence=candidate.confidence * 0.5, is_inference=True)
         for candidate in found
         if candidate.subject != USER and not any(_is_role(candidate.subject, template) for template in own_roles)
+    ]
+
+
+def _lies_in(sentence: Sentence, spans: Sequence[Span]) -> bool:
+    """Whether one of the spans, which are in order and apart, touches a sentence."""
+    place = bisect_left(spans, sentence.span.end, key=lambda span: span.start) - 1
+    return place >= 0 and spans[place].end > sentence.span.start
+
+
+def _distrusted(found: Iterable[Candidate]) -> list[Candidate]:
+    """What a document or an assistant says beside words that steer: least trusted, and nothing gives way to it."""
+    return [
+        replace(
+            candidate,
+            trust=Trust.IMPORTED,
+            confidence=candidate.confidence * 0.5,
+            additive=True,
+            reasons=(*candidate.reasons, BESIDE_INSTRUCTIONS),
+        )
+        for candidate in found
+        if candidate.act is Act.ASSERT
     ]
 
 

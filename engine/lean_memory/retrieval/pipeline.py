@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lean_memory.domain import USER, Instant, SearchHit, Visibility
+from lean_memory.domain import INSTRUCTION_LIKE, USER, Fact, Instant, RecordKind, SearchHit, Trust, Visibility
+from lean_memory.extraction.instructions import steers
 from lean_memory.models.ports import Embedder
 from lean_memory.retrieval import dense, lexical
 from lean_memory.retrieval.candidates import gather
@@ -105,7 +106,7 @@ def _hits(scope: Scope, ranked: Sequence[Ranked], visibility: Visibility, degrad
     found = scope.tx.hydrate([each.row_id for each in ranked], visibility)
     return [
         SearchHit(
-            fact=row.fact,
+            fact=_flagged(row.fact),
             final_score=each.final,
             relevance=each.relevance,
             recency=each.recency,
@@ -119,6 +120,13 @@ def _hits(scope: Scope, ranked: Sequence[Ranked], visibility: Visibility, degrad
         for each in ranked
         if (row := found.get(each.row_id)) is not None
     ]
+
+
+def _flagged(fact: Fact) -> Fact:
+    """A passage that tries to steer whoever reads it says so, and is trusted least."""
+    if fact.record_kind is not RecordKind.PASSAGE or not steers(fact.fact_text):
+        return fact
+    return replace(fact, flags=(INSTRUCTION_LIKE,), trust=Trust.IMPORTED)
 
 
 def _shortened(text: str) -> str:

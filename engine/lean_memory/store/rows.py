@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from lean_memory.domain import (
+    BESIDE_INSTRUCTIONS,
+    INSTRUCTION_LIKE,
     STATES,
     USER,
     EndReason,
@@ -104,6 +106,7 @@ def _fact(row: _FactRow, namespace: str) -> StoredFact:
         found_by=row[24],
         rule=row[25],
         reasons=tuple(reasons),
+        flags=(INSTRUCTION_LIKE,) if BESIDE_INSTRUCTIONS in reasons else (),
     )
     return StoredFact(row=row[0], fact=fact)
 
