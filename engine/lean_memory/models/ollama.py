@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from time import monotonic
-from types import TracebackType
-from typing import Self
 from urllib.parse import urlsplit
 
 import httpx
@@ -27,55 +24,50 @@ _MOST_BYTES = 4_000_000
 
 
 class OllamaTyping:
-    """A `TypingModel`: one model of a running Ollama, temperature 0, one question at a time.
+    """A `TypingModel`: one model of a running Ollama, temperature 0. Raises `InvalidInputError` where `host` is not this machine.
 
-    Raises `InvalidInputError` where `host` is not this machine. Nothing is asked before `answer`. A context manager.
+    Each question has a connection of its own: they are few and slow, and none outlives a fork. Nothing is asked before `answer`.
     """
 
     def __init__(self, model: str, *, host: str = DEFAULT_HOST, timeout: float = DEFAULT_TIMEOUT) -> None:
-        self._model = model
-        self._timeout = timeout
-        self._deadline = 0.0
-        self._alone = threading.Lock()
-        self._client = ollama.Client(
-            host=_local(host),
-            timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECTING)),
-            trust_env=False,
-            follow_redirects=False,
-            event_hooks={"response": [self._bound]},
-        )
+        self._model, self._host, self._timeout = model, _local(host), timeout
 
     def answer(self, instruction: str, question: str, schema: Mapping[str, object]) -> str:
         """The raw answer. Raises `ModelError` when it was cut off, and `ModelUnavailableError` when none came within the timeout.
 
         The timeout is for the whole answer; a server that stalls at the very end of it can take as long once more.
         """
-        with self._alone:
-            self._deadline = monotonic() + self._timeout
-            try:
-                return self._streamed(instruction, question, schema)
-            except ollama.ResponseError as error:
-                raise ModelUnavailableError(_refusal(self._model, error)) from error
-            except (ConnectionError, httpx.HTTPError) as error:
-                raise ModelUnavailableError(f"Ollama did not answer ({type(error).__name__}).") from error
-            except (ValueError, TypeError, AttributeError) as error:
-                raise ModelError(f"What Ollama answered is not of its protocol ({type(error).__name__}).") from error
+        try:
+            with self._client() as client:
+                return self._streamed(client, instruction, question, schema)
+        except ollama.ResponseError as error:
+            raise ModelUnavailableError(_refusal(self._model, error)) from error
+        except (ConnectionError, httpx.HTTPError) as error:
+            raise ModelUnavailableError(f"Ollama did not answer ({type(error).__name__}).") from error
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ModelError(f"What Ollama answered is not of its protocol ({type(error).__name__}).") from error
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
+    def _client(self) -> ollama.Client:
+        """A client that asks no proxy, follows no pointer to another address, and reads until the deadline at most."""
+        deadline = monotonic() + self._timeout
 
-    def __enter__(self) -> Self:
-        return self
+        def bound(response: httpx.Response) -> None:
+            if isinstance(response.stream, httpx.SyncByteStream):
+                response.stream = _Bounded(response.stream, deadline)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        return ollama.Client(
+            host=self._host,
+            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, _CONNECTING)),
+            trust_env=False,
+            follow_redirects=False,
+            event_hooks={"response": [bound]},
+        )
 
-    def _streamed(self, instruction: str, question: str, schema: Mapping[str, object]) -> str:
+    def _streamed(self, client: ollama.Client, instruction: str, question: str, schema: Mapping[str, object]) -> str:
         """The answer piece by piece, so that one without end can be left early."""
         pieces: list[str] = []
         length, why = 0, None
-        for part in self._client.chat(  # pyright: ignore[reportUnknownMemberType] - the client's annotation of `tools` is partial
+        for part in client.chat(  # pyright: ignore[reportUnknownMemberType] - the client's annotation of `tools` is partial
             model=self._model,
             messages=[{"role": "system", "content": instruction}, {"role": "user", "content": question}],
             format=dict(schema),
@@ -93,11 +85,6 @@ class OllamaTyping:
         if why != "stop":
             raise ModelError("The typing model's answer was cut off; it is not used.")
         return "".join(pieces)
-
-    def _bound(self, response: httpx.Response) -> None:
-        """Called with each response before its body is read: reading it ends at the deadline."""
-        if isinstance(response.stream, httpx.SyncByteStream):
-            response.stream = _Bounded(response.stream, self._deadline)
 
 
 class _Bounded(httpx.SyncByteStream):

@@ -14,8 +14,8 @@ SCHEMA = {"type": "object", "properties": {"facts": {"type": "array"}}, "require
 
 
 def asked(*replies: server.Reply, timeout: float = 5.0) -> str:
-    with server.serving(*replies) as running, OllamaTyping("tiny", host=running.url, timeout=timeout) as model:
-        return model.answer("Do it.", "This one.", SCHEMA)
+    with server.serving(*replies) as running:
+        return OllamaTyping("tiny", host=running.url, timeout=timeout).answer("Do it.", "This one.", SCHEMA)
 
 
 def test_the_streamed_pieces_are_put_together() -> None:
@@ -25,8 +25,8 @@ def test_the_streamed_pieces_are_put_together() -> None:
 def test_the_question_goes_out_with_the_schema_at_temperature_zero_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_HOST", "http://192.0.2.1:1")
     monkeypatch.setenv("HTTP_PROXY", "http://192.0.2.1:2")
-    with server.serving(server.says("{}")) as running, OllamaTyping("tiny", host=running.url) as model:
-        model.answer("Do it.", "This one.", SCHEMA)
+    with server.serving(server.says("{}")) as running:
+        OllamaTyping("tiny", host=running.url).answer("Do it.", "This one.", SCHEMA)
     (sent,) = running.requests
     assert sent["path"] == "/api/chat"
     assert (sent["model"], sent["format"], sent["stream"]) == ("tiny", SCHEMA, True)
@@ -58,8 +58,8 @@ def test_a_missing_model_is_named_with_what_to_do() -> None:
 def test_nobody_listening_is_unavailable() -> None:
     with server.serving(server.says("{}")) as gone:
         pass
-    with OllamaTyping("tiny", host=gone.url, timeout=2.0) as model, pytest.raises(ModelUnavailableError):
-        model.answer("Do it.", "This one.", SCHEMA)
+    with pytest.raises(ModelUnavailableError):
+        OllamaTyping("tiny", host=gone.url, timeout=2.0).answer("Do it.", "This one.", SCHEMA)
 
 
 @pytest.mark.parametrize("reply", [server.hangs, server.drips])
@@ -91,7 +91,8 @@ def test_an_answer_that_is_cut_off_endless_or_of_no_protocol_is_not_used(reply: 
 
 
 def test_after_a_failure_the_next_answer_is_read() -> None:
-    with server.serving(server.fails_midway, server.says("{}")) as running, OllamaTyping("tiny", host=running.url) as model:
+    with server.serving(server.fails_midway, server.says("{}")) as running:
+        model = OllamaTyping("tiny", host=running.url)
         with pytest.raises(ModelUnavailableError):
             model.answer("Do it.", "This one.", SCHEMA)
         assert model.answer("Do it.", "This one.", SCHEMA) == "{}"
@@ -105,4 +106,4 @@ def test_another_machine_is_refused(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1:11434", "http://localhost:11434", "http://[::1]:11434"])
 def test_this_machine_may_be_named_in_each_way(host: str) -> None:
-    OllamaTyping("tiny", host=host).close()
+    OllamaTyping("tiny", host=host)
