@@ -47,13 +47,12 @@ class Starter:
 
         After it failed to start the next attempt is made some seconds later only; calls in between get the same reason at once.
         """
-        found = find(self._root)
-        if found is not None:
-            return found
-        if time.monotonic() < self._rest_until:
-            raise NoServiceError(self._last_reason)
         try:
-            return self._found_or_started(time.monotonic() + patience)
+            found = find(self._root)
+            if found is not None:
+                return found
+            if time.monotonic() >= self._rest_until:
+                return self._found_or_started(time.monotonic() + patience)
         except SlowServiceError:
             raise
         except NoServiceError as error:
@@ -61,6 +60,7 @@ class Starter:
             raise
         except OSError as error:
             raise NoServiceError(self._why(f"The operating system refused: {error}.")) from error
+        raise NoServiceError(self._last_reason)
 
     def _found_or_started(self, deadline: float) -> Live:
         while True:
