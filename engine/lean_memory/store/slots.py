@@ -18,10 +18,13 @@ from lean_memory.store.entities import same_entities
 _FactRow = tuple[
     int, str, str, str, str, str, int, int, int | None, int, int, int | None, int, int | None, str | None, int,
 ]  # fmt: skip
-_FACT = """
+_FACT_COLUMNS = """
     SELECT f.id, f.object, f.object_key, f.polarity, f.modality, f.trust, f.additive, f.asserted_at, f.asserted_until, e.recorded_at,
            f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.end_reason, f.span_start
     FROM fact f JOIN episode e ON e.id = f.episode_id
+"""
+_FACT = f"""
+    {_FACT_COLUMNS}
     WHERE f.subject_id = :subject AND f.predicate = :predicate AND f.struck = 0 AND f.record_kind = 'fact'
 """
 _AMONG_VALUES = "AND f.object_key IN (SELECT value FROM json_each(:keys))"
@@ -30,7 +33,7 @@ _REACHING = "AND (f.valid_to IS NULL OR f.valid_to >= :since)"
 # What was said before `since` and still counts then, of the facts that it began with.
 _COUNTS = "({said}.{until} IS NOT NULL OR {said}.trust <> h.trust OR h.asserted_at >= :since)"
 _MERGED_BEFORE = f"""
-    AND f.id IN (
+    {_FACT_COLUMNS} WHERE f.struck = 0 AND f.id IN (
         SELECT m.id FROM fact m JOIN fact h ON h.id = m.superseded_by
         WHERE m.superseded_by IN (SELECT value FROM json_each(:held)) AND m.end_reason = 'merged' AND m.asserted_at < :since
               AND {_COUNTS.format(said="m", until="asserted_until")}
@@ -43,10 +46,11 @@ _EVIDENCE = """
            c.fact_text, e.uid, c.span_start, c.span_end
     FROM evidence c JOIN episode e ON e.id = c.episode_id
 """
-_SINCE = _EVIDENCE + "WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :since AND c.act = '{act}'"
-_RETRACTIONS = _SINCE.format(act="retract")
-_CONFIRMATIONS = _SINCE.format(act="assert")
-_CONFIRMED_VALUES = "AND c.object_key IN (SELECT value FROM json_each(:keys))"
+_SINCE = _EVIDENCE + "WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :since AND "
+_RETRACTIONS = _SINCE + "c.act = 'retract'"
+_CONFIRMATIONS = _SINCE + "c.act = 'assert'"
+# The plus keeps the planner on the index of the values.
+_CONFIRMATIONS_OF = _SINCE + "+c.act = 'assert' AND c.object_key IN (SELECT value FROM json_each(:keys))"
 _CONFIRMED_BEFORE = f"""
     {_EVIDENCE} JOIN fact h ON h.id = c.fact_id
     WHERE c.fact_id IN (SELECT value FROM json_each(:held)) AND c.act = 'assert' AND c.valid_at < :since
@@ -83,7 +87,7 @@ def read_window(con: apsw.Connection, slot: Slot, values: frozenset[str] | None,
         given: _Parameters = {"subject": subject, "predicate": slot.predicate, "keys": keys, "since": since}
         reaching = _reaching(con, given)
         given["held"] = json.dumps([f.row for f in reaching if f.valid_at < since])
-        facts += reaching + _facts(con.execute(f"{_FACT} {_MERGED_BEFORE}", given))
+        facts += reaching + _facts(con.execute(_MERGED_BEFORE, given))
         evidence += _evidence_since(con, given) + _evidence(con.execute(_CONFIRMED_BEFORE, given))
     return Window(
         slot=slot,
@@ -141,8 +145,8 @@ def _reaching(con: apsw.Connection, given: _Parameters) -> list[WindowFact]:
 
 
 def _evidence_since(con: apsw.Connection, given: _Parameters) -> list[WindowEvidence]:
-    among = "" if given["keys"] is None else _CONFIRMED_VALUES
-    return _evidence(con.execute(_RETRACTIONS, given)) + _evidence(con.execute(f"{_CONFIRMATIONS} {among}", given))
+    confirmations = _CONFIRMATIONS if given["keys"] is None else _CONFIRMATIONS_OF
+    return _evidence(con.execute(_RETRACTIONS, given)) + _evidence(con.execute(confirmations, given))
 
 
 def _facts(rows: apsw.Cursor) -> list[WindowFact]:
