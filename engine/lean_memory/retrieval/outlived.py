@@ -23,30 +23,31 @@ from lean_memory.retrieval.scoring import Scored
 from lean_memory.store import lexical_text
 from lean_memory.store.lexical_text import is_unspaced
 
-_SHARED = 0.6
-"""Least share of the question's words in either account, by weight, that stand in both."""
-_SHARED_COUNT = 0.4
-"""The same where both say how many there are of the very thing that is counted."""
-_COVERED = 0.35
-"""Least share of the question, by weight, that both speak of."""
-_COVERED_COUNT = 0.25
-"""The same where both say how many there are of what is counted."""
+_SHARED, _COVERED = 0.6, 0.35
+"""Least share of the question's words in either account, by weight, that stand in both; and of all the question that both speak of."""
+_SHARED_VALUE, _COVERED_VALUE = 0.4, 0.25
+"""The same where each gives a number of the very thing that is counted, or of one unit."""
 _SPEAKS_OF = 0.4
 """Least score of an account, as a share of the best one's."""
-_AS_GOOD = 0.5
+_AS_GOOD = 0.6
 """Least score of a newer account that names no number, as a share of the older one's."""
 
 _QUANTITY = re.compile(
-    r"(?P<money>[$€£¥]\s?)?(?<![A-Za-z\d.,/:])(?P<number>\d[\d,]*(?:[.:/]\d+)*)(?:(?P<suffix>st|nd|rd|th|k|m)(?![A-Za-z]))?"
+    r"(?P<money>[$€£¥]\s?)?(?<![A-Za-z\d.,/:])(?<![A-Za-z]-)(?P<number>\d[\d,]*(?:[.:/]\d+)*)(?:(?P<suffix>st|nd|rd|th|k|m)(?![A-Za-z]))?"
     r"(?![A-Za-z\d])(?P<percent>\s?%)?(?P<clock>\s?[ap]\.?m\b)?",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
 _CLOCK, _DAY = "clock", "day of the week"
+_NAME = re.compile(r"(?<=[^.!?:\s]\s)[\"“'‘]?(?!I\b)[A-Z][\w&-]+")
 _REACH = 40
 """Characters after a number in which what it counts is looked for."""
 _MOST_BETWEEN = 3
 
+_SHARED_PRESENT, _COVERED_PRESENT = 0.6, 0.4
+"""The same for a question that only stands in the present."""
+_WORDS = 2
+"""Least number of words that accounts without numbers share with the question: by one, they need not be of the same thing."""
 _MOST_ACCOUNTS = 12
 
 Tokens = Callable[[str], Sequence[str]]
@@ -125,6 +126,8 @@ class Quantity:
 
     value: str
     units: frozenset[str]
+    before: str
+    """The word before it: "page 220"."""
     is_ordinal: bool
     is_bare: bool
     """Nothing after it that it could count: "I have 1300 now"."""
@@ -154,16 +157,24 @@ class Judge:
         )
 
     def _outlives(self, newer: Account, older: Account) -> bool:
-        if newer.speaker != older.speaker or not self._speak_of_one_thing(newer, older):
+        if newer.speaker != older.speaker or not self._share(newer, older, _SHARED_VALUE, _COVERED_VALUE):
             return False
         if self.asked.counted:
             return _differ(self._counts(newer), self._counts(older))
-        return self._measures_anew(newer, older) or (self.asked.of_now and self._stands_for(newer, older))
+        if self.asked.of_how_often and _differ(self._often(newer), self._often(older)):
+            return True
+        return self._measures_anew(newer, older) or (self._asks_of_now(newer, older) and self._stands_for(newer, older))
 
-    def _speak_of_one_thing(self, newer: Account, older: Account) -> bool:
-        shared, either = self._weight(newer.words & older.words), self._weight(newer.words | older.words)
-        of_either, of_all = (_SHARED_COUNT, _COVERED_COUNT) if self.asked.counted else (_SHARED, _COVERED)
-        return shared > 0.0 and shared >= of_either * either and shared >= of_all * sum(self.weights)
+    def _share(self, newer: Account, older: Account, of_either: float, of_all: float) -> bool:
+        """Whether the words of the question that both speak of are those shares of what either does, and of all."""
+        shared = self._weight(newer.words & older.words)
+        return shared > 0.0 and shared >= of_either * self._weight(newer.words | older.words) and shared >= of_all * sum(self.weights)
+
+    def _asks_of_now(self, newer: Account, older: Account) -> bool:
+        """Whether the question says that it asks of now; in the present alone, both must speak of more of it."""
+        if self.asked.of_now:
+            return self._share(newer, older, _SHARED, _COVERED)
+        return self.asked.of_present and self._share(newer, older, _SHARED_PRESENT, _COVERED_PRESENT)
 
     def _weight(self, words: frozenset[int]) -> float:
         return sum(self.weights[word] for word in words)
@@ -175,7 +186,11 @@ class Judge:
         for part in account.parts:
             named_here = bool(wanted & set(self.tokens(part)))
             for quantity in self._quantities(part):
-                if quantity.units & wanted or ((named or named_here) and (quantity.is_bare or "ones" in quantity.units)):
+                if (
+                    quantity.units & wanted
+                    or wanted & set(self.tokens(quantity.before))
+                    or ((named or named_here) and (quantity.is_bare or "ones" in quantity.units))
+                ):
                     found.add(quantity.value)
             named = named_here
         return frozenset(found)
@@ -185,6 +200,13 @@ class Judge:
         ours, theirs = self._measures(newer), self._measures(older)
         return any(_differ(ours[unit], theirs[unit]) for unit in ours.keys() & theirs.keys())
 
+    def _often(self, account: Account) -> frozenset[str]:
+        """How often something is done, as the account words it."""
+        return frozenset(found[0].casefold() for part in account.parts for found in self.values.frequency.finditer(self._in_digits(part)))
+
+    def _in_digits(self, part: str) -> str:
+        return self.values.number.sub(lambda found: self.values.numbers[found[0].casefold()], part)
+
     def _measures(self, account: Account) -> Mapping[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = {}
         for quantity in self._quantities(self._fullest(account)):
@@ -193,10 +215,19 @@ class Judge:
         return found
 
     def _stands_for(self, newer: Account, older: Account) -> bool:
-        """Whether the newer tells how it is now: a statement about the speaker, and no less to the point."""
+        """Whether the newer tells how it is now: a statement about the speaker, no less to the point, and by name where the older is."""
         part = self._fullest(newer)
         addressed = self.values.second & {word.casefold() for word in _WORD.findall(part)}
-        return not addressed and not part.rstrip().endswith(("?", "？")) and newer.score >= _AS_GOOD * older.score
+        if addressed or part.rstrip().endswith(("?", "？")) or newer.score < _AS_GOOD * older.score:
+            return False
+        if sum(self.weights[word] > 0.0 for word in newer.words & older.words) < min(_WORDS, sum(each > 0.0 for each in self.weights)):
+            return False
+        return self.asked.of_place or not self._names(self._fullest(older)) or bool(self._names(part))
+
+    def _names(self, part: str) -> frozenset[str]:
+        """The words of a sentence that are written as names and are not the question's."""
+        named = frozenset(found[0] for found in _NAME.finditer(part))
+        return frozenset(name for name in named if not set(self.tokens(name)) & set(self.stems))
 
     def _fullest(self, account: Account) -> str:
         """The sentence that holds most of the question's words, by weight."""
@@ -207,13 +238,13 @@ class Judge:
         return sum(weight for stem, weight in zip(self.stems, self.weights, strict=True) if stem in said)
 
     def _quantities(self, part: str) -> list[Quantity]:
-        spelled = self.values.number.sub(lambda found: self.values.numbers[found[0].casefold()], part)
+        spelled = self._in_digits(part)
         return [*(self._quantity(spelled, found) for found in _QUANTITY.finditer(spelled)), *self._days(part)]
 
     def _days(self, part: str) -> list[Quantity]:
         words = (word.casefold() for word in _WORD.findall(part))
         days = (day for word in words for day in (word, word.removesuffix("s")) if day in self.values.days)
-        return [Quantity(value=day, units=frozenset({_DAY}), is_ordinal=False, is_bare=False) for day in dict.fromkeys(days)]
+        return [Quantity(value=day, units=frozenset({_DAY}), before="", is_ordinal=False, is_bare=False) for day in dict.fromkeys(days)]
 
     def _quantity(self, part: str, found: re.Match[str]) -> Quantity:
         units = set[str]()
@@ -228,7 +259,14 @@ class Judge:
         suffix = (found["suffix"] or "").casefold()
         is_ordinal = suffix in {"st", "nd", "rd", "th"}
         value = found["number"].replace(",", "") + ("" if is_ordinal else suffix)
-        return Quantity(value=value, units=frozenset(units), is_ordinal=is_ordinal, is_bare=not units and not is_ordinal and value != "1")
+        before = _WORD.findall(part[max(0, found.start() - _REACH) : found.start()])[-1:]
+        return Quantity(
+            value=value,
+            units=frozenset(units),
+            before="".join(before),
+            is_ordinal=is_ordinal,
+            is_bare=not units and not is_ordinal and value != "1",
+        )
 
     def _counted_after(self, part: str, start: int) -> list[str]:
         tail = re.split(r"[.,;:!?()]", part[start : start + _REACH], maxsplit=1)[0]

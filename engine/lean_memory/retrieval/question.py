@@ -44,6 +44,10 @@ class Asked:
     """It asks of more than one moment: a sum, an order, a difference, what was before."""
     of_now: bool
     """It says that it asks how things are now."""
+    of_present: bool
+    """It stands in the present or asks for yes or no, and asks of the person."""
+    of_how_often: bool
+    of_place: bool
     counted: tuple[str, ...]
     """What it asks the number of: "Korean", "restaurants"."""
 
@@ -57,6 +61,8 @@ class Values:
     number: re.Pattern[str]
     """Any of them."""
     days: frozenset[str]
+    frequency: re.Pattern[str]
+    """ "every other week", where numbers are in digits."""
     second: frozenset[str]
     """Words for whom one speaks to."""
     now: frozenset[str]
@@ -72,6 +78,10 @@ class _Words:
     several: frozenset[str]
     spans: frozenset[str]
     past: frozenset[str]
+    present: frozenset[str]
+    yes_or_no: frozenset[str]
+    often: frozenset[str]
+    places: frozenset[str]
     counts: tuple[str, ...]
     values: Values
 
@@ -98,6 +108,9 @@ def read_asked(text: str) -> Asked:
     of_time = any(word in data.spans for word in counted) and any(word in data.past for word in words)
     return Asked(
         of_several=of_time or _YEAR.search(text) is not None or _any_of(data.several, words, joined),
+        of_present=_is_present(words, data),
+        of_place=_any_of(data.places, words, joined),
+        of_how_often=_any_of(data.often, words, joined),
         of_now=_any_of(data.values.now, words, joined),
         counted=counted,
     )
@@ -131,6 +144,11 @@ def _counted(words: Sequence[str], joined: str, data: _Words) -> tuple[str, ...]
         return ()
     rest = joined.partition(f"{lead} ")[2].split()
     return tuple(takewhile(lambda word: word not in data.values.stop, rest))
+
+
+def _is_present(words: Sequence[str], data: _Words) -> bool:
+    tense = next((word in data.present for word in words if word in data.present or word in data.past), False)
+    return (tense or (bool(words) and words[0] in data.yes_or_no)) and any(word in data.user for word in words)
 
 
 def _any_of(cues: frozenset[str], words: Sequence[str], joined: str) -> bool:
@@ -180,10 +198,15 @@ def _question_words() -> _Words:
         several=frozenset(updates["several"]),
         spans=frozenset(updates["spans"]),
         past=frozenset(updates["past"]),
+        present=frozenset(updates["present"]),
+        yes_or_no=frozenset(updates["yes_or_no"]),
+        often=frozenset(updates["often"]),
+        places=frozenset(updates["places"]),
         counts=tuple(updates["counts"]),
         values=Values(
             numbers=numbers,
             number=re.compile(rf"\b(?:{'|'.join(numbers)})\b", re.IGNORECASE),
+            frequency=re.compile("|".join(updates["frequencies"]), re.IGNORECASE),
             days=frozenset(updates["days"]),
             second=frozenset(updates["second"]),
             now=frozenset(updates["now"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,25 @@ OTHERS = (
     "I like my ramen with a soft egg.",
     "We watched a film about a ramen cook.",
 )
+
+
+UPDATES: list[dict[str, str]] = tomllib.loads(Path(__file__).with_name("updates.toml").read_text("utf-8"))["update"]
+
+
+@pytest.fixture(scope="module")
+def of_a_year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """Everything that is told older, then everything newer."""
+    with Memory(root=tmp_path_factory.mktemp("year")) as opened:
+        told = [each["older"] for each in UPDATES] + [each["newer"] for each in UPDATES]
+        opened.add_many("ana", [{"text": text, "t_ref": day(1 + 3 * place), "tz": "UTC"} for place, text in enumerate(told)])
+        yield opened
+
+
+@pytest.mark.parametrize("update", UPDATES, ids=[each["question"] for each in UPDATES])
+def test_the_newer_account_answers_and_the_older_is_not_among_the_first_five(of_a_year: Memory, update: dict[str, str]) -> None:
+    hits = [hit.source for hit in of_a_year.search("ana", update["question"], 5, now=day(900))]
+    assert hits[0] == update["newer"]
+    assert update["older"] not in hits
 
 
 @pytest.fixture
