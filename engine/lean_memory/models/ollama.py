@@ -37,15 +37,17 @@ class OllamaTyping:
 
         The timeout is for the whole answer; a server that stalls at the very end of it can take as long once more.
         """
+        client = self._client()
         try:
-            with self._client() as client:
-                return self._streamed(client, instruction, question, schema)
+            return self._streamed(client, instruction, question, schema)
         except ollama.ResponseError as error:
             raise ModelUnavailableError(_refusal(self._model, error)) from error
         except (ConnectionError, httpx.HTTPError) as error:
             raise ModelUnavailableError(f"Ollama did not answer ({type(error).__name__}).") from error
         except (ValueError, TypeError, AttributeError) as error:
             raise ModelError(f"What Ollama answered is not of its protocol ({type(error).__name__}).") from error
+        finally:
+            client.close()
 
     def _client(self) -> ollama.Client:
         """A client that asks no proxy, follows no pointer to another address, and reads until the deadline at most."""
