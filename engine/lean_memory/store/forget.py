@@ -34,10 +34,10 @@ _NAMED_NOWHERE = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """What went, and the byte strings by which copies of it could be found in a file."""
+    """What went, and the texts that held it."""
 
     result: ForgetResult
-    traces: tuple[bytes, ...]
+    texts: tuple[str, ...]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Eraser:
             refresh_passage(self.con, passage)
         self.con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('unpurged', 1), ('lacks_vectors', 1)")
         result = ForgetResult(facts=len(gone), episodes=eraser.episodes, passages=eraser.passages, entities=entities, tombstones=buried)
-        return Erased(result=result, traces=self._traces())
+        return Erased(result=result, texts=tuple(self.texts))
 
     def _bury(self) -> int:
         meant = self.scope.meant.values()
@@ -170,15 +170,20 @@ class Eraser:
         self.texts += names
         return len(names)
 
-    def _traces(self) -> tuple[bytes, ...]:
-        """The words of the erased texts that no other text has, and the texts that have none; as they were said, and as they are indexed."""
-        texts = {stripped for text in self.texts if not is_wordless(stripped := text.strip())}
-        said = {text: set(re.findall(r"\w{4,}", text)) for text in texts}
-        unsaid = {word for word in set[str]().union(*said.values()) if self._is_unsaid(word)}
-        told = unsaid | {text for text, words in said.items() if not words & unsaid}
-        forms = {form for t in told for form in (t, t.lower(), t.casefold(), unicodedata.normalize("NFKC", t).casefold())}
-        return tuple(form.encode("utf-8", "surrogatepass") for form in sorted(forms))
 
-    def _is_unsaid(self, word: str) -> bool:
-        found = self.con.execute("SELECT 1 FROM index_vocabulary WHERE term = ?", (" ".join(lexical_text.tokens(self.con, word)),))
-        return found.fetchone() is None
+def traces_of(con: apsw.Connection, texts: Iterable[str]) -> tuple[bytes, ...]:
+    """The byte strings by which copies of erased texts could be found in a file.
+
+    They are the words that no other text has, and the texts that have none; as they were said, and as they are indexed.
+    """
+    erased = {stripped for text in texts if not is_wordless(stripped := text.strip())}
+    said = {text: set(re.findall(r"\w{4,}", text)) for text in erased}
+    unsaid = {word for word in set[str]().union(*said.values()) if _is_unsaid(con, word)}
+    told = unsaid | {text for text, words in said.items() if not words & unsaid}
+    forms = {form for t in told for form in (t, t.lower(), t.casefold(), unicodedata.normalize("NFKC", t).casefold())}
+    return tuple(form.encode("utf-8", "surrogatepass") for form in sorted(forms))
+
+
+def _is_unsaid(con: apsw.Connection, word: str) -> bool:
+    found = con.execute("SELECT 1 FROM index_vocabulary WHERE term = ?", (" ".join(lexical_text.tokens(con, word)),))
+    return found.fetchone() is None

@@ -30,12 +30,12 @@ from lean_memory.domain import (
 )
 from lean_memory.errors import ClosedError, NewerSchemaError, StorageError
 from lean_memory.settings import Settings
-from lean_memory.store import clear as clearing
-from lean_memory.store import search_index
+from lean_memory.store import clear as clearing, search_index
 from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back, snapshot
 from lean_memory.store.episodes import NewEpisode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
+from lean_memory.store.forget import traces_of
 from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.forgetting import Target, erase, erase_as_seen
 from lean_memory.store.health import check_invariants, read_status
@@ -275,7 +275,8 @@ class NamespaceStore:
                     break
             if erased is None:
                 erased = self.change(lambda tx: erase(tx, target.find(tx.connection)))
-            purge(self._current().write_connection(), self.path, erased.traces, turn=self._lock)
+            traces = self._look(partial(traces_of, texts=erased.texts))
+            purge(self._current().write_connection(), self.path, traces, turn=self._lock)
         return replace(erased.result, backups_holding_copies=copies_of(self.path))
 
     def would_forget(
