@@ -76,9 +76,7 @@ class Shim:
 
     def greet(self, version: str = OLD, **capabilities: Any) -> dict[str, Any]:
         """Go through the greeting; gives what the server says of itself."""
-        answer = self.ask(
-            "initialize", protocolVersion=version, capabilities=capabilities, clientInfo={"name": "test", "version": "1"}
-        )
+        answer = self.ask("initialize", protocolVersion=version, capabilities=capabilities, clientInfo={"name": "test", "version": "1"})
         self.say({"method": "notifications/initialized"})
         return answer["result"]
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from lean_memory_bridge.runtime import find
+from lean_memory_bridge.client import ServiceClient
+from lean_memory_bridge.runtime import admin_token, find
 from lean_memory_bridge.shim.presence import how_many, present
 from lean_memory_desktop.instance import supervisor_pid
 from support.service import ServiceProcess, start_service
@@ -107,7 +108,10 @@ def test_eight_clients_at_work_do_not_notice_that_the_service_was_killed(root: P
         os.kill(first.pid, signal.SIGKILL)
         for worker in workers:
             worker.join()
-        assert live(root).pid != first.pid
+        second = live(root)
+        assert second.pid != first.pid
+        said = ServiceClient(root, second, admin_token(root)).status().namespaces
+        assert [(entry.name, entry.episodes, entry.unfinished) for entry in said] == [(f"n{number}", 10, 0) for number in range(len(shims))]
         for number, shim in enumerate(shims):
             told = [turn for turn in range(10) if _knows(shim, number, turn)]
             assert told == list(range(10))
