@@ -15,11 +15,17 @@ TOKEN_BUDGETS = (512, 1024, 2048)
 
 def answer_all(system: Retriever, corpora: Iterable[Corpus], k: int = DEPTH) -> list[Answered]:
     """Every question with its first `k` hits, corpus by corpus; a corpus is dropped once its questions are answered."""
-    answers: list[Answered] = []
+    return answer_each([system], corpora, k)[0]
+
+
+def answer_each(systems: Sequence[Retriever], corpora: Iterable[Corpus], k: int = DEPTH) -> list[list[Answered]]:
+    """The same for systems that ask one store in different ways: the first of them loads and drops."""
+    answers: list[list[Answered]] = [[] for _ in systems]
     for corpus in corpora:
-        system.load(corpus)
-        answers += [Answered(question=question, found=system.search(corpus, question, k)) for question in corpus.questions]
-        system.drop(corpus)
+        systems[0].load(corpus)
+        for system, answered in zip(systems, answers, strict=True):
+            answered += [Answered(question=question, found=system.search(corpus, question, k)) for question in corpus.questions]
+        systems[0].drop(corpus)
     return answers
 
 

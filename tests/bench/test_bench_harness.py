@@ -14,7 +14,7 @@ from bench.dates import read_iso, read_locomo, read_longmemeval
 from bench.locomo import read_evidence
 from bench.pairs import Pair, duplicates_offered
 from bench.report import Figure, Row
-from bench.retrieval import UPDATE_MEASURES, answer_all, summary
+from bench.retrieval import UPDATE_MEASURES, answer_all, answer_each, summary
 from bench.stats import paired_bootstrap
 from bench.values import Answered, Corpus, Found, Question, Turn
 from lean_memory.domain import Instant
@@ -119,6 +119,16 @@ def test_full_text_alone_misses_what_only_the_neighbouring_turn_says() -> None:
     corpus = Corpus(name="c", turns=turns, questions=[question("2", text="When did they see the glacier?")])
     assert [list(each.ranked) for each in answer_all(FullText(), [corpus])] == [["1"]]
     assert [list(each.ranked) for each in answer_all(FullText(0.4), [corpus])] == [["1", "2"]]
+
+
+def test_several_ways_of_asking_share_one_store_that_the_first_of_them_loads_and_drops() -> None:
+    turns = [turn("1", "Did you see the glacier?"), turn("2", "Yes, last May.")]
+    corpus = Corpus(name="c", turns=turns, questions=[question("2", text="When did they see the glacier?")])
+    store = FullText(0.4)
+    first, second = answer_each([store, store], [corpus])
+    assert first == second == answer_all(FullText(0.4), [corpus])
+    with pytest.raises(KeyError):
+        store.search(corpus, corpus.questions[0], 1)
 
 
 def test_equal_scores_go_to_the_newer_turn() -> None:
