@@ -18,7 +18,7 @@ from lean_memory.retrieval.recipes import Recipe
 from lean_memory.retrieval.scope import Scope
 from lean_memory.retrieval.scoring import Aim, score
 from lean_memory.store.codes import CodeTable
-from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.store.namespace_store import NamespaceStore, ReadTransaction
 from lean_memory.store.search_rows import entities_named, slot_rows
 
 NO_EMBEDDER = "embedder"
@@ -45,7 +45,8 @@ def search(
     Validity, tier and forgetting are applied inside both arms, before any cut.
     """
     vector = None if embedder is None or codes.model is None else embedder.embed_query(query)
-    with store.read() as tx:
+
+    def found(tx: ReadTransaction) -> list[SearchHit]:
         view = codes.refresh(tx.connection)
         scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility), known_at=visibility.known_at)
         meant = None if vector is None or codes.model is None else DenseQuery(model=codes.model, vector=vector)
@@ -54,6 +55,8 @@ def search(
         asked = read_asked(query) if visibility.latest_only or visibility.as_of is not None else None
         ranked = _ranked(scope, aim, meant, asked, k=k, now=visibility.now, recipe=recipe)
         return _hits(scope, ranked, visibility, _missing(scope, meant))
+
+    return store.look(found)
 
 
 def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, asked: Asked | None, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
