@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 
 import pytest
@@ -101,3 +103,30 @@ def test_a_data_folder_that_is_a_file_is_one_sentence(command: Command) -> None:
     outcome = command.run("add", "I like chess.")
     assert outcome.code == 1
     assert outcome.is_one_sentence(), outcome
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only a POSIX shell starts a program with a stream closed")
+@pytest.mark.parametrize("words", [["facts"], ["search", "tea", "--json"]])
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&- <&-"])
+def test_a_stream_that_is_closed_from_the_start_leads_nowhere(command: Command, words: list[str], closed: str) -> None:
+    command.done("add", "I like tea.")
+    line = f"{shlex.join(command.arguments(*words))} {closed}"
+    done = subprocess.run(["sh", "-c", line], env=command.environment(), capture_output=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert [fact["object"] for fact in command.json("facts")["facts"]] == ["tea"]
+
+
+@pytest.mark.parametrize("words", [["add", "I like tea."], ["doctor"]])
+def test_an_empty_root_is_refused_and_nothing_is_made(command: Command, words: list[str]) -> None:
+    outcome = subprocess.run(
+        command.arguments(*words, "--root", ""),
+        env=command.environment(),
+        cwd=command.home,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert outcome.returncode == 2
+    assert "the name is empty; name a folder" in outcome.stderr
+    assert list(command.home.iterdir()) == []

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from support.command import Command
+from support.powers import WITHOUT_POWER
 
 
 def file_of(command: Command) -> Path:
@@ -66,3 +69,31 @@ def test_a_damaged_file_is_named(command: Command, damage: str) -> None:
     assert "default.memory.db" in outcome.out
     assert "Traceback" not in outcome.err
     assert "'other' is sound" in outcome.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are made read-only in another way on Windows")
+def test_a_file_that_can_only_be_read_is_to_be_made_writable_and_not_replaced(command: Command) -> None:
+    command.done("add", "I work at Globex.")
+    path = file_of(command)
+    path.chmod(0o400)
+    program = f"{WITHOUT_POWER}from lean_memory_desktop.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, "doctor"], env=command.environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"chmod u+w '{path}'" in done.stdout
+    assert "backup" not in done.stdout
+
+
+def test_links_and_half_made_files_are_named_and_hide_nothing(command: Command) -> None:
+    command.done("add", "I work at Globex.")
+    (command.root / "lost.memory.db").symlink_to(command.home / "nowhere")
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)
+    draft = command.root / f"late.memory.db.new-{gone.stdout.strip()}-0a1b2c3d"
+    draft.touch(mode=0o600)
+    outcome = command.run("doctor")
+    assert outcome.code == 1
+    assert "lost.memory.db is no namespace that can be used: It is a link" in outcome.out
+    assert f"delete {draft}" in outcome.out
+    assert "'default' is sound" in outcome.out
+    assert [entry["name"] for entry in command.json("status")["namespaces"]] == ["default", "lost"]
+    command.done("-n", "late", "add", "I like chess.")
+    assert not draft.exists()

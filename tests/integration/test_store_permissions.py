@@ -10,19 +10,8 @@ import pytest
 from lean_memory import Memory
 from support.children import finished, start
 from support.embedding import WordEmbedder
+from support.powers import WITHOUT_POWER
 from support.statements import day, open_store, say, works_at
-
-WITHOUT_POWER = """
-import ctypes, os, sys
-
-PR_CAPBSET_DROP, DAC_OVERRIDE, DAC_READ_SEARCH = 24, 1, 2
-if os.geteuid() == 0 and sys.argv[-1] != "without power":
-    # Permissions do not hold for the superuser: begin again without the two capabilities that pass over them.
-    libc = ctypes.CDLL(None)
-    for capability in (DAC_OVERRIDE, DAC_READ_SEARCH):
-        assert libc.prctl(PR_CAPBSET_DROP, capability) == 0
-    os.execv(sys.executable, [*sys.orig_argv, "without power"])
-"""
 
 READER = """
 from pathlib import Path

@@ -66,7 +66,7 @@ def _command(commands: _Commands, name: str, about: str) -> argparse.ArgumentPar
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--root", metavar="FOLDER", help="the data folder (default: $LM_DATA_ROOT, else ~/.lean_memory)")
+    parser.add_argument("--root", type=_folder, metavar="FOLDER", help="the data folder (default: $LM_DATA_ROOT, else ~/.lean_memory)")
     parser.add_argument("-n", "--namespace", metavar="NAME", help=f"whose memory (default: {DEFAULT_NAMESPACE})")
     parser.add_argument("--tz", metavar="ZONE", help="IANA time zone for dates read and shown (default: $LM_TZ, else this computer's)")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
@@ -144,6 +144,12 @@ def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="NAME", help="your own names: a person, a new employer, a new city")
     parser.add_argument("--say", action="append", metavar="SENTENCE", help="a sentence of yours to remember (repeatable)")
     parser.add_argument("--interactive", action="store_true", help="type your own sentences and questions at the end")
+
+
+def _folder(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty; name a folder, or leave --root out for the usual one")
+    return text
 
 
 def _positive(text: str) -> int:

@@ -7,6 +7,7 @@ that the console's encoding lacks are written as escapes.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -14,12 +15,15 @@ from typing import Any, TextIO
 
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _PIPED_WIDTH = 100_000
+_FIRST_FREE = 3
+"""The lowest number of a file that is no standard stream."""
 _UNBROKEN = frozenset(["#", "since", "until", "learned", "score", "id"])
 """Columns whose cells are short and worthless in pieces."""
 
 
 def settle_streams() -> None:
-    """Let both streams write any text, whatever the encoding of the console behind them."""
+    """Let both streams write any text, whatever the encoding of the console behind them; one that was closed leads nowhere."""
+    _put_something_in_closed_places()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -98,6 +102,21 @@ class _Bar:
 
     def advance(self, count: int) -> None:
         self._progress.advance(self._task, count)
+
+
+def _put_something_in_closed_places() -> None:
+    """A file that is opened later would get the number of a closed stream, and with it whatever is printed."""
+    if sys.stdin is not None and sys.stdout is not None and sys.stderr is not None:
+        return
+    while (place := os.open(os.devnull, os.O_RDWR)) < _FIRST_FREE:
+        pass
+    os.close(place)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
 def _shown(character: str) -> str:

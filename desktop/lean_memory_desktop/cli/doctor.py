@@ -75,7 +75,9 @@ def _folder(root: Path) -> Iterator[Finding]:
 def _permissions(root: Path) -> Iterator[Finding]:
     if os.name == "nt":
         return
-    open_paths = [path for path in (root, *sorted(root.glob("*.memory.db*"))) if stat.S_IMODE(path.stat().st_mode) & 0o077]
+    open_paths = [
+        path for path in (root, *sorted(root.glob("*.memory.db*"))) if stat.S_IMODE(path.lstat().st_mode) & 0o077 and not path.is_symlink()
+    ]
     for path in open_paths:
         yield Finding(
             subject="permissions",
@@ -112,7 +114,11 @@ def _contents(options: Options) -> Iterator[Finding]:
     try:
         with open_memory(options) as memory:
             for path, reason in memory.other_files():
-                remedy = "It is never touched. Move it out of the data folder, or put a backup in its place if it was a namespace."
+                remedy = (
+                    f"Open its namespace once, or delete {path}."
+                    if ".memory.db.new-" in path
+                    else "It is never touched. Move it out of the data folder, or put a backup in its place if it was a namespace."
+                )
                 yield Finding(subject="file", sound=False, sentence=f"{path} is no namespace that can be used: {reason}", remedy=remedy)
             for name in memory.namespaces():
                 yield from _namespace(memory, name)
@@ -124,22 +130,17 @@ def _namespace(memory: Memory, name: str) -> Iterator[Finding]:
     subject = f"namespace {name}"
     try:
         (status,) = memory.status(name)
-        problems = [*status.problems, *memory.check(name)]
+        broken = memory.check(name)
     except LeanMemoryError as error:
         yield Finding(
             subject=subject, sound=False, sentence=str(error), remedy="Put a backup of the file in its place; nothing was changed."
         )
         return
-    for problem in problems:
+    for problem in status.problems:
+        yield Finding(subject=subject, sound=False, sentence=problem, remedy="" if status.writable else _to_write(Path(status.path)))
+    for problem in broken:
         yield Finding(
             subject=subject, sound=False, sentence=problem, remedy=f"Keep a copy of {status.path}, and put a backup in its place."
-        )
-    if not status.writable:
-        yield Finding(
-            subject=subject,
-            sound=False,
-            sentence=f"{name!r} was written by a newer Lean Memory and can only be read.",
-            remedy="Update Lean Memory.",
         )
     if status.unfinished:
         yield Finding(
@@ -148,8 +149,20 @@ def _namespace(memory: Memory, name: str) -> Iterator[Finding]:
             sentence=f"{status.unfinished} messages in {name!r} are stored and not yet understood.",
             remedy=f"lean-memory add -n '{name}' finishes them with the next sentence you add.",
         )
-    if not problems and status.writable and not status.unfinished:
+    if not (status.problems or broken or status.unfinished):
         yield Finding(subject=subject, sound=True, sentence=f"{name!r} is sound: {status.facts} facts from {status.episodes} messages.")
+
+
+def _to_write(path: Path) -> str:
+    """What to do about a file that can only be read."""
+    locked = [each for each in (path.parent, path) if not os.access(each, os.W_OK)]
+    if not locked:
+        return "Update Lean Memory."
+    return (
+        "Make it yours to write: "
+        + "; ".join(f"chmod u+w '{each}'" for each in locked)
+        + ", or have its owner do so. It can be read meanwhile."
+    )
 
 
 def _show(findings: list[Finding]) -> None:
