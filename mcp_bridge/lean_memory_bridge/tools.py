@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import shlex
 from collections.abc import Generator
 from typing import Annotated, Any, cast
@@ -58,12 +59,15 @@ def register(server: MCPServer[Verbs]) -> None:
     adding = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
     erasing = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
     forgetting = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
-    server.add_tool(memory_add, title="Remember", annotations=adding)
-    server.add_tool(memory_search, title="Search the memory", annotations=reading)
-    server.add_tool(memory_history, title="How a fact came to be", annotations=reading)
-    server.add_tool(memory_namespaces, title="List the memories", annotations=reading)
-    server.add_tool(memory_forget, title="Erase a fact", annotations=forgetting)
-    server.add_tool(memory_clear, title="Remove a whole memory", annotations=erasing)
+    for tool, title, hints in (
+        (memory_add, "Remember", adding),
+        (memory_search, "Search the memory", reading),
+        (memory_history, "How a fact came to be", reading),
+        (memory_namespaces, "List the memories", reading),
+        (memory_forget, "Erase a fact", forgetting),
+        (memory_clear, "Remove a whole memory", erasing),
+    ):
+        server.add_tool(tool, title=title, description=inspect.getdoc(tool), annotations=hints)
 
 
 async def memory_add(
