@@ -62,8 +62,8 @@ def words_of(text: str) -> Words:
     found = list(_pattern().finditer(composed))
     return Words(
         keys=tuple(_key(match.group()) for match in found),
-        starts=tuple(places[match.start()] if places else match.start() for match in found),
-        ends=tuple(places[match.end()] if places else match.end() for match in found),
+        starts=tuple(places[match.start()][0] if places else match.start() for match in found),
+        ends=tuple(places[match.end() - 1][1] if places else match.end() for match in found),
     )
 
 
@@ -99,12 +99,12 @@ def _key(word: str) -> str:
     return word.lower() if word.isascii() else unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", word).casefold())
 
 
-def _composed(text: str) -> tuple[str, list[int]]:
-    """The text in NFC without the characters that nobody sees, and where each character of it, and its end, stood; empty if unmoved."""
+def _composed(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text in NFC without the characters that nobody sees, and where each of its characters began and ended; empty if none moved."""
     if text.isascii() or (unicodedata.is_normalized("NFC", text) and _UNSEEN.search(text) is None):
         return text, []
     pieces: list[str] = []
-    places: list[int] = []
+    places: list[tuple[int, int]] = []
     start = 0
     while start < len(text):
         end = start + 1
@@ -112,9 +112,9 @@ def _composed(text: str) -> tuple[str, list[int]]:
             end += 1
         piece = unicodedata.normalize("NFC", _UNSEEN.sub("", text[start:end]))
         pieces.append(piece)
-        places += [start] * len(piece)
+        places += [(start, end)] * len(piece)
         start = end
-    return "".join(pieces), [*places, len(text)]
+    return "".join(pieces), places
 
 
 def _continues(character: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lean_memory.domain import Span
@@ -117,6 +117,7 @@ def test_many_sentences_are_looked_for_at_once() -> None:
 
 
 @given(st.text(), st.text(alphabet="a1 .,'’\"“”-\n\u0301é가\u1100\u1161私の。・ü🍵", max_size=30))
+@example("a\u1161", "")
 def test_the_words_of_any_text_stand_in_it(one: str, other: str) -> None:
     for text in (one, other, one + other):
         words = words_of(text)
