@@ -34,15 +34,29 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How often a child is started again: after `pauses` seconds, longer each time, until it died so often within `window` seconds."""
+    """How often a child is started again: after `pauses` seconds, longer each time it dies again within `window` seconds.
+
+    One that dies so often before it ever did its work is given up; one that worked is not, as giving up would help nobody.
+    """
 
     pauses: Sequence[float] = (0.1, 0.5, 1.0, 2.0, 4.0)
     window: float = 60.0
 
-    def pause(self, deaths: Sequence[float]) -> float | None:
-        """Seconds before the next start, given when the child died (the last is now); `None` when it is enough."""
-        recent = sum(1 for moment in deaths if deaths[-1] - moment <= self.window)
-        return self.pauses[recent - 1] if recent <= len(self.pauses) else None
+    def pause(self, deaths: Sequence[Death]) -> float | None:
+        """Seconds before the next start, given how the child died (the last is now); `None` when it is enough."""
+        recent = [death for death in deaths if deaths[-1].at - death.at <= self.window]
+        in_vain = next((number for number, death in enumerate(reversed(deaths)) if death.had_worked), len(deaths))
+        if in_vain > len(self.pauses):
+            return None
+        return self.pauses[min(len(recent), len(self.pauses)) - 1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Death:
+    """When a child ended without being asked to (monotonic seconds), and whether it had got as far as doing its work."""
+
+    at: float
+    had_worked: bool
 
 
 class End(Enum):
@@ -62,7 +76,8 @@ class Supervisor:
     """Keeps `programs` running for the data in `root`.
 
     `in_use` tells whether anybody needs them; once nobody did for `idle_exit` seconds, everything ends. `None` waits for nobody.
-    `elsewhere` tells whether another process does a child's work, when the child has ended because of that.
+    `elsewhere` tells whether another process does a child's work, when the child has ended because of that; `worked` whether the
+    process with this identifier got as far as doing its work.
     """
 
     def __init__(
@@ -72,11 +87,12 @@ class Supervisor:
         *,
         in_use: Callable[[], bool],
         elsewhere: Callable[[], bool],
+        worked: Callable[[int], bool],
         idle_exit: float | None = None,
         patience: Patience | None = None,
     ) -> None:
         self._children = [_Child(program=program, log=root / "logs" / f"{program.name}.log") for program in programs]
-        self._in_use, self._elsewhere = in_use, elsewhere
+        self._in_use, self._elsewhere, self._worked = in_use, elsewhere, worked
         self._idle_exit = idle_exit
         self._patience = patience or Patience()
         self._events: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
@@ -141,7 +157,7 @@ class Supervisor:
         if child.displaced:
             child.due = now
             return None
-        child.deaths.append(now)
+        child.deaths.append(Death(at=now, had_worked=self._worked(child.pid)))
         pause = self._patience.pause(child.deaths)
         if pause is None:
             self.reason = (
@@ -157,9 +173,13 @@ class _Child:
     program: Program
     log: Path
     process: subprocess.Popen[bytes] | None = None
-    deaths: list[float] = field(default_factory=list[float])
+    deaths: list[Death] = field(default_factory=list[Death])
     due: float | None = None
     displaced: bool = False
+
+    @property
+    def pid(self) -> int:
+        return -1 if self.process is None else self.process.pid
 
     @property
     def code(self) -> int | None:

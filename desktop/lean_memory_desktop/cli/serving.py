@@ -36,7 +36,7 @@ def serve(options: Options) -> int:
 
 
 def _supervise(root: Path, idle_exit: float | None) -> int:
-    from lean_memory_bridge.runtime import find
+    from lean_memory_bridge.runtime import find, read_runtime
     from lean_memory_bridge.shim.presence import how_many
     from lean_memory_desktop import instance
     from lean_memory_desktop.supervisor import End, Supervisor, service_program
@@ -46,6 +46,7 @@ def _supervise(root: Path, idle_exit: float | None) -> int:
         [service_program(root)],
         in_use=lambda: how_many(root) > 0 or _used_lately(root, idle_exit or 0.0),
         elsewhere=lambda: find(root) is not None,
+        worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,
         idle_exit=idle_exit,
     )
     _stop_on_signals(supervisor)
