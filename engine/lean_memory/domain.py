@@ -209,6 +209,8 @@ class AddResult(Sequence[FactId]):
     """It is stored for good, and a later pass will add to this: when its model is there, the disk has room, the file is not kept locked."""
     withheld: int = 0
     """Statements not learned because the person had them forgotten."""
+    echoed: int = 0
+    """Statements that this memory had served shortly before: they are no new evidence, and not even confirm."""
     flags: tuple[str, ...] = ()
     """`instruction-like` where the text tries to steer an assistant: it is kept as data, and that part of it is not learned."""
 

@@ -32,8 +32,10 @@ from lean_memory.domain import (
     Polarity,
     name_key,
 )
+from lean_memory.echoes import without_echoes
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
+from lean_memory.extraction.echo import Ledger
 from lean_memory.extraction.instructions import steers
 from lean_memory.extraction.pipeline import Recent, extract
 from lean_memory.extraction.secrets import Redacted, redact
@@ -76,10 +78,12 @@ class _Prepared:
 
 @dataclass(slots=True, kw_only=True)
 class Ingest:
-    """The ingest of one namespace. Its only state is a cache of what the last episodes gave, and whether something waits."""
+    """The ingest of one namespace. Its only state is a cache of what the last episodes gave, what was served, and whether something waits."""
 
     store: NamespaceStore
     embedder: Embedder
+    served: Ledger = field(default_factory=Ledger)
+    """What was given in answer lately."""
     _candidates: OrderedDict[_Key, tuple[Candidate, ...]] = field(default_factory=OrderedDict["_Key", "tuple[Candidate, ...]"])
     _behind: bool = False
     """Whether something that was said here is stored and waits to be learned."""
@@ -129,7 +133,7 @@ class Ingest:
         """
         for _ in range(_TRIES if episodes else 0):
             prepared = self._prepared(episodes)
-            results = self.store.change(partial(_write_all, prepared=prepared, again=again))
+            results = self.store.change(partial(_write_all, prepared=prepared, again=again, served=self.served))
             if results is not None:
                 return results
             episodes = [self._as_stored(episode) for episode in episodes]
@@ -140,6 +144,7 @@ class Ingest:
     def after_forgetting(self) -> None:
         """Let go of what the last episodes gave, and give what is left of cut passages their vectors."""
         self._candidates.clear()
+        self.served.clear()
         try:
             self._complete_vectors()
         except _FOR_NOW as error:
@@ -302,14 +307,16 @@ def _withheld(result: AddResult | None, cut: int) -> AddResult:
     return replace(result, withheld=result.withheld + cut) if cut else result
 
 
-def _write_all(tx: WriteTransaction, *, prepared: Sequence[_Prepared], again: frozenset[EpisodeId]) -> list[AddResult] | None:
+def _write_all(
+    tx: WriteTransaction, *, prepared: Sequence[_Prepared], again: frozenset[EpisodeId], served: Ledger
+) -> list[AddResult] | None:
     """Write what was made of episodes; nothing if one of them says something else by now."""
     if not all(tx.is_as_read(each.episode) for each in prepared):
         return None
-    return [_write(tx, each, again=each.episode.uid in again) for each in prepared]
+    return [_write(tx, each, served, again=each.episode.uid in again) for each in prepared]
 
 
-def _write(tx: WriteTransaction, prepared: _Prepared, *, again: bool) -> AddResult:
+def _write(tx: WriteTransaction, prepared: _Prepared, served: Ledger, *, again: bool) -> AddResult:
     episode = prepared.episode
     if tx.is_done(episode.uid):
         return AddResult(episode_id=episode.uid, fact_ids=tuple(tx.facts_of(episode.uid)))
@@ -322,14 +329,17 @@ def _write(tx: WriteTransaction, prepared: _Prepared, *, again: bool) -> AddResu
     if not prepared.vectors:
         tx.note_missing_vectors()
     kept = [s for s in prepared.statements if not tx.is_tombstoned(_claim(s.candidate))]
-    applied = tx.apply(resolve(tx, kept, episode.recorded_at), episode=episode, embeddings=prepared.vectors, model=prepared.model)
+    said, echoes = without_echoes(tx, kept, episode, served)
+    changes = joined([resolve(tx, said, episode.recorded_at), echoes.changes])
+    applied = tx.apply(changes, episode=episode, embeddings=prepared.vectors, model=prepared.model)
     return AddResult(
         episode_id=episode.uid,
         fact_ids=applied.fact_ids,
-        existing=applied.existing,
+        existing=tuple(dict.fromkeys((*applied.existing, *echoes.of))),
         superseded=applied.superseded,
         queued=not prepared.vectors,
         withheld=len(prepared.statements) - len(kept),
+        echoed=len(kept) - len(said),
     )
 
 

@@ -89,6 +89,8 @@ class Act(StrEnum):
     """Says that the value no longer holds and names no other: an interval is closed, nothing is opened."""
     CORRECT = "correct"
     """Says that what was stored was never so: same `valid_at`, system time moves."""
+    ECHO = "echo"
+    """Gives back what the memory has just served: it is no evidence, and changes nothing."""
 
 
 class EndReason(StrEnum):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 
 from lean_memory.clock import Clock
-from lean_memory.domain import ForgetResult, SearchHit, Visibility
+from lean_memory.domain import Fact, ForgetResult, Modality, SearchHit, Visibility
 from lean_memory.errors import ClosedError
 from lean_memory.ingest import Ingest
 from lean_memory.models.ports import Embedder
@@ -15,6 +16,9 @@ from lean_memory.retrieval.recipes import Recipe
 from lean_memory.settings import Settings
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.namespace_store import NamespaceStore
+
+_MOST_SERVED = 200
+"""How many facts of a list count as served; nobody repeats more."""
 
 
 class OpenNamespace:
@@ -79,7 +83,27 @@ class OpenNamespace:
     def search(self, query: str, k: int, visibility: Visibility, recipe: Recipe) -> list[SearchHit]:
         """Search the open store."""
         store, codes, _ = self._opened()
-        return pipeline.search(store, codes, self._embedder, query, k=k, visibility=visibility, recipe=recipe)
+        hits = pipeline.search(store, codes, self._embedder, query, k=k, visibility=visibility, recipe=recipe)
+        self._serve([hit.fact for hit in hits])
+        return hits
+
+    def facts(
+        self,
+        *,
+        subject: str | None,
+        predicate: str | None,
+        visibility: Visibility,
+        modalities: frozenset[Modality] | None,
+        limit: int | None,
+    ) -> list[Fact]:
+        """The facts of the open store that are asked for."""
+        found = self.store.facts(subject=subject, predicate=predicate, visibility=visibility, modalities=modalities, limit=limit)
+        self._serve(found[:_MOST_SERVED])
+        return found
+
+    def _serve(self, facts: Sequence[Fact]) -> None:
+        """Facts are given in answer: what comes back of them is no new evidence."""
+        self.ingest.served.note(facts, self._clock())
 
     def forget(self, fact_id: str | None, episode_id: str | None, entity: str | None) -> ForgetResult:
         """Erase, and let nothing of it linger in this process."""

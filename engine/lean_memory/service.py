@@ -194,7 +194,7 @@ class MemoryService(HoldsFiles):
         visibility = self._visibility(as_of, known_at, None, latest_only=current, include_cold=include_cold)
         return self._read(
             namespace,
-            lambda opened: opened.store.facts(
+            lambda opened: opened.facts(
                 subject=about,
                 predicate=kind,
                 visibility=visibility,

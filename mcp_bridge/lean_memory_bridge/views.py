@@ -87,6 +87,7 @@ def added_view(namespace: str, result: AddResult, facts: Iterable[Fact] = ()) ->
         redacted=result.redacted,
         queued=result.queued,
         withheld=result.withheld,
+        echoed=result.echoed,
         flags=result.flags,
         facts=fact_views(facts),
     )

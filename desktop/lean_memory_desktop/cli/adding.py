@@ -163,6 +163,8 @@ def _report(memory: Memory, namespace: str, result: AddResult) -> None:
         say("Kept as said; nothing durable was found in it.")
     if result.redacted:
         say(f"A secret was taken out before anything was written: {', '.join(result.redacted)}.")
+    if result.echoed:
+        say(f"{result.echoed} statement(s) only gave back what the memory had just answered; that is no new evidence.")
     if "instruction-like" in result.flags:
         say("It tries to instruct an assistant: that part is kept as text, flagged, and nothing was learned from it.")
     if result.withheld:

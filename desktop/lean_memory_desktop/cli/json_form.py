@@ -70,6 +70,7 @@ def added_form(result: AddResult) -> Json:
         "redacted": list(result.redacted),
         "queued": result.queued,
         "withheld": result.withheld,
+        "echoed": result.echoed,
         "flags": list(result.flags),
     }
 

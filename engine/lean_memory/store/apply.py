@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, FactChange, FactRef, NewEvidence, NewFact
-from lean_memory.domain import Cardinality, Episode, FactId, Instant, Modality, ModelIdentity, RecordKind, Tier
+from lean_memory.domain import Act, Cardinality, Episode, FactId, Instant, Modality, ModelIdentity, RecordKind, Tier
 from lean_memory.store import search_index
 from lean_memory.store.entities import entity_row
 from lean_memory.store.episodes import episode_row, passage_at, passages_of
@@ -231,7 +231,7 @@ class _Writer:
         self.con.execute(
             _INSERT_EVIDENCE,
             (
-                entity_row(self.con, c.subject, c.subject_type),
+                self._subject_of(said, fact),
                 c.predicate,
                 c.object,
                 said.object_key,
@@ -251,6 +251,12 @@ class _Writer:
             ),
         )
         self.said_at.add((self.episode_row, c.span.start))
+
+    def _subject_of(self, said: NewEvidence, fact: int | None) -> int:
+        """An echo is about whom its fact is about, whatever its words made of it."""
+        if said.act is Act.ECHO:
+            return cast("int", self.con.execute("SELECT subject_id FROM fact WHERE id = ?", (fact,)).get)
+        return entity_row(self.con, said.candidate.subject, said.candidate.subject_type)
 
     def _relink(self, evidence_row: int, fact_row: int) -> None:
         self.con.execute(_KEEP_LINK, (evidence_row, self.now, fact_row))

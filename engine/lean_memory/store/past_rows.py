@@ -42,7 +42,7 @@ WITH moved (id) AS (
         (SELECT l.fact_id FROM evidence_link l WHERE l.evidence_id = c.id AND l.retired_at > :known_at ORDER BY l.retired_at LIMIT 1), c.fact_id
     ) FROM about a
     JOIN evidence c ON c.episode_id = a.episode_id AND c.span_start >= a.span_start AND c.span_start < a.span_end
-    WHERE c.act = 'assert' AND c.recorded_at <= :known_at
+    WHERE c.act IN ('assert', 'echo') AND c.recorded_at <= :known_at
 ), stood (id, valid_to, is_latest, struck, tier, superseded_by, end_reason) AS (
     SELECT f.id, CASE WHEN v.fact_id IS NULL THEN f.valid_to ELSE v.valid_to END, coalesce(v.is_latest, f.is_latest),
            coalesce(v.struck, f.struck), coalesce(v.tier, f.tier),

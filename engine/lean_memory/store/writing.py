@@ -51,6 +51,11 @@ class WriteTransaction:
         state = self.connection.execute("SELECT state FROM episode WHERE uid = ?", (uid,)).get
         return state is None or state == EpisodeState.DONE.value
 
+    def standing(self, uid: FactId) -> tuple[int, bool] | None:
+        """The row of a fact, and whether it is the latest word; `None` where it is gone or was never so."""
+        found = self.connection.execute("SELECT id, is_latest FROM fact WHERE uid = ? AND struck = 0", (uid,)).fetchone()
+        return None if found is None else (cast("int", found[0]), bool(found[1]))
+
     def facts_of(self, uid: EpisodeId) -> list[FactId]:
         """Ids of the facts that came from an episode, in order."""
         rows = self.connection.execute(

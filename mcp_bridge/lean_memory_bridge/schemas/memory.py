@@ -104,6 +104,8 @@ class Added(Answer):
     """The text is not fully worked through yet."""
     withheld: int = 0
     """Sentences that were not learned, because the person had them forgotten."""
+    echoed: int = 0
+    """Statements that only gave back what the memory had just served; they are no new evidence."""
     flags: tuple[str, ...] = ()
     """`instruction-like` where the text tries to steer an assistant: that part is kept as data and not learned."""
     facts: tuple[FactView, ...] = ()
