@@ -9,6 +9,6 @@ from importlib.resources import files
 
 @cache
 def naming(name: str) -> frozenset[str]:
-    """A list of `naming.toml`: `labels`, `possessives`, `particles` or `no_last_name`; raises `KeyError` for any other."""
+    """A list of `naming.toml`: `labels`, `roles`, `possessives`, `particles` or `no_last_name`; raises `KeyError` for any other."""
     data = tomllib.loads(files("lean_memory.extraction").joinpath("naming.toml").read_text("utf-8"))
     return frozenset(str(word) for word in data[name])

@@ -54,7 +54,7 @@ def sentences(text: str) -> Iterator[Sentence]:
         heading = bool(_HEADING.match(line))
         speaker = None if bullet else _SPEAKER.match(line)
         name = speaker["name"] if speaker and _is_name(speaker["name"]) else None
-        if speaker and name:
+        if speaker and (name or speaker["name"] in naming("roles")):
             offset = speaker.end()
         for start, end in _pieces(line, offset):
             span = Span(start=line_start + start, end=line_start + end)

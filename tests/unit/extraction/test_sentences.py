@@ -38,6 +38,11 @@ def test_a_speaker_prefix_names_who_says_it_and_a_label_does_not() -> None:
     assert next(iter(sentences("Correction: 8082"))).speaker is None
 
 
+def test_a_role_before_a_line_is_no_part_of_it_and_nobodys_name() -> None:
+    (said,) = sentences("user: I moved to Porto.")
+    assert (said.text, said.speaker, said.span.start) == ("I moved to Porto.", None, 6)
+
+
 def test_spans_point_into_the_text() -> None:
     text = "  Hello there.  I live in Bath!\n- One\n"
     assert all(text[s.span.start : s.span.end] == s.text for s in sentences(text))
