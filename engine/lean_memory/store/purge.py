@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -13,8 +14,9 @@ from lean_memory.errors import BusyError, DamagedFileError, StorageError
 from lean_memory.store.connection import pragma_int
 from lean_memory.store.traces import Traces
 
-_ATTEMPTS = 20
+_PATIENCE_SECONDS = 10.0
 _ATTEMPT_WAITS_MS = 500
+_PAUSE_SECONDS = 0.01
 _CHUNK = 1 << 22
 _TELLING = 8
 """Bytes; shorter traces also stand by chance among vectors and numbers."""
@@ -74,8 +76,12 @@ def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
 
 
 def _empty_log(con: apsw.Connection, path: Path, turn: AbstractContextManager[object]) -> None:
-    """Move the log into the file and cut it to nothing; readers of older moments are waited for, a little at a time."""
-    for _ in range(_ATTEMPTS):
+    """Move the log into the file and cut it to nothing; readers of older moments are waited for, a little at a time.
+
+    SQLite itself waits for them, but not for another connection that is emptying the log.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
         with turn:
             waits = con.pragma("busy_timeout")
             usual = waits if isinstance(waits, int) else 0
@@ -85,6 +91,7 @@ def _empty_log(con: apsw.Connection, path: Path, turn: AbstractContextManager[ob
                     return
             finally:
                 con.set_busy_timeout(usual)
+        time.sleep(_PAUSE_SECONDS)
     raise BusyError(
         f"It was erased, and no search finds it; but another program has been reading {path.name} all the while, so its log still holds "
         "copies. They go as soon as that program stops reading: close it, or open this namespace again."

@@ -303,7 +303,7 @@ def test_backups_that_may_hold_it_are_named(root: Path, store: NamespaceStore) -
 
 
 def test_a_reader_that_goes_on_reading_is_waited_for_and_then_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lean_memory.store.purge._ATTEMPTS", 2)
+    monkeypatch.setattr("lean_memory.store.purge._PATIENCE_SECONDS", 0.05)
     monkeypatch.setattr("lean_memory.store.purge._ATTEMPT_WAITS_MS", 20)
     store = open_store(root)
     [fact] = say(store, works_at("Zyxwv"), at=day(1)).fact_ids

@@ -76,6 +76,21 @@ def test_a_file_is_looked_through_while_others_write(root: Path, monkeypatch: py
     store.close()
 
 
+def test_another_connection_that_is_emptying_the_log_is_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(root)
+    [fact] = say(store, works_at("Zyxwv"), at=day(1)).fact_ids
+    works, tries = purging._try_to_empty, list[int]()  # pyright: ignore[reportPrivateUsage]
+
+    def at_once_refused(con: apsw.Connection) -> bool:
+        tries.append(1)
+        return len(tries) > 40 and works(con)
+
+    monkeypatch.setattr(purging, "_try_to_empty", at_once_refused)
+    store.forget(fact_id=fact)
+    assert store.status().problems == ()
+    store.close()
+
+
 def test_many_sentences_are_forgotten_without_writing_the_file_anew(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rewritten = counted(monkeypatch, "_rewrite")
     store = open_store(root)
