@@ -23,6 +23,10 @@ from lean_memory.extraction.told import told
 from lean_memory.ingest import RECENT_EPISODES
 
 HARD_ITEMS = Path(__file__).parent / "samples" / "hard_items.jsonl"
+"""Read before the router was made, and looked at while it was tuned."""
+
+UNSEEN_ITEMS = HARD_ITEMS.with_name("hard_items_unseen.jsonl")
+"""Read afterwards, and not tuned on."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,6 +67,8 @@ def run_extraction(setting: Setting) -> SuiteResult:
     recall = Figure(name="hard items escalated", measured=sum(found.values()) / len(labels), must=0.9)
     details = {name: body.details() for name, body in bodies.items()}
     details["hard items escalated by label"] = {label: f"{found[label]} of {count}" for label, count in Counter(labels.values()).items()}
+    unseen = hard_items(UNSEEN_ITEMS)
+    details["unseen hard items escalated"] = f"{sum(1 for item in unseen if item in sent_on)} of {len(unseen)}"
     return SuiteResult(suite="extraction", rows=[Row(number="-", measure="Router on dialogue", figures=(share, recall))], details=details)
 
 
