@@ -241,6 +241,45 @@ class HistoryEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a fact came to its end."""
+
+    fact: Fact
+    """The one that ended."""
+    reason: EndReason
+    rung: str
+    """How the value that ended was recognised, surest first: `slot` (the slot holds one value, or all of them were meant), `equal`,
+    `inflection`, `containment`, `cosine`."""
+    said: str
+    """The sentence that ended it; empty where its own said until when it holds."""
+    by: FactId | None = None
+    """The fact in its place, where there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why the memory holds a fact: what was said, which pass and rule read it, how sure it is and why not surer, what it changed."""
+
+    fact: Fact
+    source_text: str
+    """The sentence it came from."""
+    said_at: Instant
+    source: Source
+    client: str | None
+    made_by: str
+    """The pass and the rule, in words."""
+    doubts: tuple[str, ...] = ()
+    """Why its confidence is not full."""
+    confirmed_at: tuple[Instant, ...] = ()
+    echoes: int = 0
+    """How often it came back as an echo of what the memory had served."""
+    ended: tuple[Ending, ...] = ()
+    """What it superseded, corrected or took in."""
+    ending: Ending | None = None
+    """How it came to its own end, where it did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetResult:
     """What a `forget` erased, by count, and the files that may still hold copies."""
 

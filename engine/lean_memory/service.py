@@ -36,6 +36,7 @@ from lean_memory.clock import Clock, system_clock
 from lean_memory.domain import (
     AddResult,
     ClearResult,
+    Explanation,
     Fact,
     FactId,
     ForgetResult,
@@ -46,11 +47,15 @@ from lean_memory.domain import (
     Visibility,
 )
 from lean_memory.errors import ClosedError, NotFoundError, StorageError
+from lean_memory.explaining import explanation
+from lean_memory.finishing import Finished
 from lean_memory.forking import HoldsFiles, watch
 from lean_memory.keeping import Addition
+from lean_memory.model_choice import passes_of
 from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.ports import Embedder
 from lean_memory.open_namespace import OpenNamespace
+from lean_memory.passes import Passes
 from lean_memory.retrieval import recipes
 from lean_memory.settings import Settings, read_settings
 from lean_memory.store import namespaces
@@ -88,10 +93,12 @@ class MemoryService(HoldsFiles):
         settings: Settings | None = None,
         embedder: Embedder | None = None,
         clock: Clock = system_clock,
+        passes: Passes | None = None,
     ) -> None:
         self._settings = settings if settings is not None else read_settings(root_of(root))
         self._clock = clock
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
+        self._passes = passes if passes is not None else passes_of(self._settings)
         self._open: OrderedDict[str, OpenNamespace] = OrderedDict()
         self._every: WeakSet[OpenNamespace] = WeakSet()
         self._lock = threading.Lock()
@@ -208,6 +215,11 @@ class MemoryService(HoldsFiles):
         wanted = FactId(word_of(fact_id, "fact_id"))
         return self._with(namespace, lambda opened: opened.store.history(wanted), create=False)
 
+    def explain(self, namespace: str, fact_id: str) -> Explanation:
+        """Why a fact is held: what was said, which pass and rule read it, how sure it is, what it ended. Raises `NotFoundError`."""
+        wanted = FactId(word_of(fact_id, "fact_id"))
+        return self._with(namespace, lambda opened: explanation(opened.store.grounds(wanted)), create=False)
+
     def forget(
         self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None
     ) -> ForgetResult:
@@ -228,6 +240,13 @@ class MemoryService(HoldsFiles):
             lambda opened: opened.store.would_forget(fact_id=fact_id, episode_id=episode_id, entity=entity),
             create=False,
         )
+
+    def finish_queued(self, namespace: str, *, limit: int | None = None, seconds: float | None = None) -> Finished:
+        """Let the models that are set add to what the rules made of the texts that wait for them, the oldest first.
+
+        At most `limit` texts, and none begun after `seconds`. Where a model cannot be had the rest waits on, and the result says why.
+        """
+        return self._with(namespace, lambda opened: opened.finisher.run(limit=limit, seconds=seconds), create=False)
 
     def clear(self, namespace: str) -> ClearResult:
         """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
@@ -340,7 +359,7 @@ class MemoryService(HoldsFiles):
             self._check_own(name_of(name))
             opened = self._open.get(name)
             if opened is None:
-                opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock)
+                opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock, passes=self._passes)
                 self._every.add(opened)
             self._open.move_to_end(name)
             opened.users += 1

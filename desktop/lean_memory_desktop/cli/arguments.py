@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     _search(_command(commands, "search", "ask a question"))
     _facts(_command(commands, "facts", "list facts: those that hold now, or held then"))
     _history(_command(commands, "history", "show how one fact came to be and what became of it"))
+    _history(_command(commands, "explain", "say why one fact is held: its source, the rule that read it, its doubts, what it ended"))
     _forget(_command(commands, "forget", "erase facts so that no byte of them is left"))
     _clear(_command(commands, "clear", "erase a whole namespace"))
     _command(commands, "namespaces", "list the namespaces")

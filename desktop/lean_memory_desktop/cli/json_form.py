@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lean_memory.domain import AddResult, Fact, ForgetResult, HistoryEntry, NamespaceStatus, SearchHit
+    from lean_memory.domain import AddResult, Ending, Explanation, Fact, ForgetResult, HistoryEntry, NamespaceStatus, SearchHit
 
 Json = dict[str, object]
 
@@ -86,6 +86,27 @@ def history_form(entries: Iterable[HistoryEntry]) -> list[Json]:
         }
         for entry in entries
     ]
+
+
+def explained_form(told: Explanation) -> Json:
+    """Why a fact is held."""
+    return {
+        "fact": fact_form(told.fact),
+        "source_text": told.source_text,
+        "said_at": told.said_at,
+        "source": told.source.value,
+        "client": told.client,
+        "made_by": told.made_by,
+        "doubts": list(told.doubts),
+        "confirmed_at": list(told.confirmed_at),
+        "echoes": told.echoes,
+        "ended": [_ending_form(ending) for ending in told.ended],
+        "ending": None if told.ending is None else _ending_form(told.ending),
+    }
+
+
+def _ending_form(ending: Ending) -> Json:
+    return {"fact": fact_form(ending.fact), "reason": ending.reason.value, "rung": ending.rung, "said": ending.said, "by": ending.by}
 
 
 def forgotten_form(result: ForgetResult) -> Json:

@@ -18,6 +18,7 @@ _HOMES = {
     "search": "asking",
     "facts": "asking",
     "history": "asking",
+    "explain": "explaining",
     "forget": "erasing",
     "clear": "erasing",
     "namespaces": "listing",

@@ -57,5 +57,5 @@ def _named(said: Statement) -> list[str]:
             return [said.object_key]
         case Act.CORRECT:
             return [value_key(said.candidate.corrects or "")]
-        case Act.ASSERT:
+        case Act.ASSERT | Act.ECHO:
             return []

@@ -79,12 +79,13 @@ def _entry(con: apsw.Connection, stored: StoredFact) -> HistoryEntry:
     return HistoryEntry(
         fact=fact,
         reason=fact.end_reason if not fact.is_latest or fact.end_reason is EndReason.ENDED else None,
-        source_text=_source_text(con, fact),
+        source_text=source_text(con, fact),
         confirmed_at=tuple(Instant(row[0]) for row in cast("list[tuple[int]]", confirmed.fetchall())),
     )
 
 
-def _source_text(con: apsw.Connection, fact: Fact) -> str:
+def source_text(con: apsw.Connection, fact: Fact) -> str:
+    """The sentence that a fact came from."""
     if fact.span is None:
         return fact.fact_text
     text = con.execute(

@@ -38,6 +38,7 @@ from lean_memory.store.foresight import sentences_of
 from lean_memory.store.forget import traces_of
 from lean_memory.store.forget_scope import find_scope
 from lean_memory.store.forgetting import Target, erase, erase_as_seen
+from lean_memory.store.grounds import Grounds, read_grounds
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
 from lean_memory.store.namespaces import FileKind, check_identity, copies_of, kind_of, path_of, refuse_foreign
@@ -234,6 +235,10 @@ class NamespaceStore:
     def history(self, fact_id: FactId) -> list[HistoryEntry]:
         """The chain that a fact belongs to, oldest first. Raises `NotFoundError`."""
         return self._look(lambda con: read_history(con, self.name, fact_id))
+
+    def grounds(self, fact_id: FactId) -> Grounds:
+        """What is stored of how a fact came about, what it ended and what ended it. Raises `NotFoundError`."""
+        return self._look(lambda con: read_grounds(con, self.name, fact_id))
 
     def status(self) -> NamespaceStatus:
         """Counts and health."""
