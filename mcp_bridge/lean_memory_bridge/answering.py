@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from lean_memory.domain import AddResult, Fact, HistoryEntry
 from lean_memory.errors import NotFoundError
 from lean_memory.service import MemoryService
-from lean_memory_bridge import views
+from lean_memory_bridge import earlier, views
 from lean_memory_bridge.moments import moment_of
 from lean_memory_bridge.schemas import (
     Added,
@@ -44,8 +44,11 @@ class FactsAsked:
     limit: int | None = None
 
 
-def add(memory: MemoryService, namespace: str, item: AddItem, client: str) -> Added:
-    """Remember one text."""
+def add(memory: MemoryService, namespace: str, item: AddItem, client: str, missed: int | None = None) -> Added:
+    """Remember one text; one that may have been stored since `missed` (epoch milliseconds) only if it was not."""
+    known = None if missed is None else earlier.stored_earlier(memory, namespace, item.text, missed)
+    if known is not None:
+        return known
     result = memory.add(
         namespace,
         item.text,

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory.service import MemoryService
-from lean_memory_bridge import answering
+from lean_memory_bridge import answering, earlier
 from lean_memory_bridge.access_log import AccessLog
 from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.client_book import OWNER
@@ -59,6 +59,8 @@ class Verbs:
     queue: FairQueue
     log: AccessLog
     changed: Callable[[], None]
+    since: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+    """When this process began to serve, in epoch milliseconds."""
     calls: Counter[str] = field(default_factory=Counter[str])
     reads: Limiter = field(default_factory=lambda: Limiter(rate=READS))
     repeats: Repeats[Added] = field(default_factory=Repeats["Added"])
@@ -67,19 +69,22 @@ class Verbs:
     async def add(self, caller: Caller, asked: AddRequest, key: str | None = None) -> Added:
         """Remember a text. Durable when this returns, unless it is `queued` without an episode: then it is not finished yet.
 
-        A caller that got no answer may send the same again with the same `key`: it gets the answer of the first call.
+        A caller that got no answer may send the same again with the same `key`: it gets the answer of the first call. Where that call went to
+        a process that was killed, it is found again if the key says when it was made (`earlier.made_at`).
         """
         if key is None:
-            return await self._add(caller, asked)
-        return await self.repeats.once((caller.name, key, asked), lambda: self._add(caller, asked))
+            return await self._add(caller, asked, None)
+        made_at = earlier.made_at(key)
+        missed = made_at if made_at is not None and made_at < self.since else None
+        return await self.repeats.once((caller.name, key, asked), lambda: self._add(caller, asked, missed))
 
-    async def _add(self, caller: Caller, asked: AddRequest) -> Added:
+    async def _add(self, caller: Caller, asked: AddRequest, missed: int | None) -> Added:
         namespace = asked.namespace or caller.namespace
         item = AddItem(text=asked.text, t_ref=asked.t_ref, tz=asked.tz, source=asked.source, relearn=asked.relearn)
         call = Asked(caller=caller, verb="add", namespace=namespace, writes=True)
         started = asyncio.Event()
         adding = asyncio.ensure_future(
-            self._done(call, lambda: answering.add(self.memory, namespace, item, caller.name), _of_added, started.set)
+            self._done(call, lambda: answering.add(self.memory, namespace, item, caller.name, missed), _of_added, started.set)
         )
         finished, _ = await asyncio.wait({adding}, timeout=LONGEST_ADD)
         if finished:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import secrets
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,8 @@ class Link:
 
     def _carried(self, message: Message, line: bytes) -> bool:
         """Whether the message was delivered and, if it is a request, answered. Raises `NoServiceError`."""
-        key = secrets.token_hex(16)
+        # It says when it was made, as an instance that did not live to see the call can tell by that what was done before it.
+        key = f"{time.time_ns() // 1_000_000:013}-{secrets.token_hex(16)}"
         greeting = message.get("method") == "initialize"
         for _ in range(_ATTEMPTS):
             session = self._current(
