@@ -14,6 +14,7 @@ from lean_memory.extraction.languages import language
 from lean_memory.extraction.modality import Mood, is_bygone, mood
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.prose import prose
+from lean_memory.extraction.secrets import has_marker
 from lean_memory.extraction.sentences import Sentence, sentences
 
 _DEFAULT_LANGUAGE = "en"
@@ -46,7 +47,8 @@ def told(text: str, candidates: Iterable[Candidate] = ()) -> list[Told]:
     code = _DEFAULT_LANGUAGE
     for sentence in sentences(prose(text)):
         code = language(sentence.text, before=code)
-        if sentence.is_heading or code not in packs.available():
+        # A model would make a value of the marker of a secret.
+        if sentence.is_heading or code not in packs.available() or has_marker(sentence.text):
             continue
         pack = packs.load(code)
         kind = mood(opened(sentence.text, pack), pack)
