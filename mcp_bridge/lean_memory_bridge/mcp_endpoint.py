@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import RequestBodyLimitMiddleware, TransportSecuritySettings
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -32,7 +32,6 @@ class McpEndpoint:
     def __init__(self, verbs: Verbs, version: str) -> None:
         self._with_sessions = _manager(MemoryServer(verbs, version), stateless=False)
         self._without = _manager(MemoryServer(verbs, version), stateless=True)
-        self._limited = RequestBodyLimitMiddleware(self._serve, LARGEST_BODY)
         self._ended: OrderedDict[str, None] = OrderedDict()
 
     @contextlib.asynccontextmanager
@@ -42,9 +41,6 @@ class McpEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._limited(scope, receive, send)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         session = Headers(scope=scope).get(_SESSION)
         if session is None:
             await self._with_sessions.handle_request(scope, receive, send)
