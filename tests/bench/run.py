@@ -18,6 +18,7 @@ from bench.search_speed import run_search, run_writers
 from bench.size import run_coldstart, run_size
 from bench.speed import run_adds
 from bench.suites import Setting
+from bench.supersession import run_supersession
 from bench.vectors import RememberingEmbedder
 from lean_memory.models.builtin import BuiltinEmbedder
 
@@ -31,6 +32,7 @@ SUITES: dict[str, Callable[[Setting], SuiteResult]] = {
     "asof": suites.run_asof,
     "pairs": suites.run_pairs,
     "extraction": run_extraction,
+    "supersession": run_supersession,
     "search": run_search,
     "adds": run_adds,
     "writers": run_writers,

@@ -16,6 +16,8 @@ _MOST_CLAUSES = 16
 _LONGEST_VERB = 80
 """How far back from the end of words without a verb one may begin that ends behind them."""
 
+_EMPHASIS = re.compile(r"(?<!\w)(?:\*\*|__)(?=\S)([^*_\n]{1,80}?)(?<=\S)(?:\*\*|__)(?!\w)")
+"""Words that Markdown makes bold; they are read as they are."""
 _ABBREVIATED = re.compile(r"(?:\b[A-Z]\.[A-Z]\.|\b(?:Inc|Ltd|Corp|Jr|Sr|Co|Bros|a\.m|p\.m)\.)$")
 
 
@@ -103,7 +105,7 @@ def _clause(raw: str, start: int, pack: Pack, anchor: Anchor, *, relative: bool,
     if not stripped:
         return None
     start += raw.index(stripped[0])
-    whole = opened(stripped, pack)[:LONGEST_CLAUSE]
+    whole = _EMPHASIS.sub(r"\1", opened(stripped, pack))[:LONGEST_CLAUSE]
     full = _edges(whole, pack)
     lead = stripped[:40]
     found = find_dates(full, pack, Anchor(t_ref=anchor.t_ref, tz=anchor.tz, ahead=pack.has_cue("ahead", full) is not None))

@@ -58,18 +58,18 @@ def found(memory: Memory, question: str, *, k: int = 5, as_of_text: int | None =
 
 
 def test_of_two_counts_of_one_thing_the_newer_comes_first_and_the_older_behind_five_others(memory: Memory) -> None:
-    old, new = "I have tried three ramen places in Leith.", "By the way, I went out again, and I've tried six ramen places in Leith by now."
+    old, new = "In Leith I know three ramen places well.", "By the way, I went out again, and in Leith I know six ramen places well by now."
     tell(memory, old, new)
-    hits = found(memory, "How many ramen places have I tried in Leith?", k=8)
+    hits = found(memory, "How many ramen places do I know in Leith?", k=8)
     assert hits[0] == new
     assert old not in hits[:5]
     assert old in hits
 
 
 def test_who_asks_for_history_or_for_an_earlier_day_finds_the_older_count(memory: Memory) -> None:
-    old, new = "I have tried three ramen places in Leith.", "I have tried six ramen places in Leith."
+    old, new = "In Leith I know three ramen places well.", "In Leith I know six ramen places well."
     tell(memory, old, new)
-    question = "How many ramen places have I tried in Leith?"
+    question = "How many ramen places do I know in Leith?"
     assert {old, new} <= set(found(memory, question, history=True)[:2])
     assert found(memory, question, as_of_text=0)[0] == old
 
