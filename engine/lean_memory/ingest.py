@@ -16,10 +16,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.changes import ChangeSet, Slot, joined
+from lean_memory.changes import Slot
 from lean_memory.domain import (
     INSTRUCTION_LIKE,
-    USER,
     Act,
     AddResult,
     Candidate,
@@ -30,9 +29,7 @@ from lean_memory.domain import (
     Modality,
     ModelIdentity,
     Polarity,
-    name_key,
 )
-from lean_memory.echoes import without_echoes
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.echo import Ledger
@@ -41,13 +38,13 @@ from lean_memory.extraction.pipeline import Recent, extract
 from lean_memory.extraction.secrets import Redacted, redact
 from lean_memory.extraction.sentences import passages
 from lean_memory.keeping import Addition, Said, keep
+from lean_memory.learning import Prepared, slot_of, write_all, write_more
 from lean_memory.models.ports import Embedder
+from lean_memory.passes import Passes
 from lean_memory.resolution.contradiction import buckets, by_cosine, by_words
-from lean_memory.resolution.plan import plan
-from lean_memory.resolution.reach import touched
 from lean_memory.resolution.statements import Statement, statement
+from lean_memory.rivals import rivalries
 from lean_memory.store.namespace_store import NamespaceStore, WriteTransaction
-from lean_memory.store.tombstones import Claim
 
 log = logging.getLogger(__name__)
 
@@ -65,23 +62,13 @@ _SENTENCE_SHARE = 0.5
 """A value that reaches the threshold is part of a sentence that reaches this share of it; the least that was measured is .54."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Prepared:
-    """An episode with everything that models had to say about it."""
-
-    episode: Episode
-    statements: tuple[Statement, ...] | None
-    """`None` where the text could not be understood; it then waits, and is found by its words."""
-    vectors: Mapping[str, NDArray[np.float32]]
-    model: ModelIdentity
-
-
 @dataclass(slots=True, kw_only=True)
 class Ingest:
     """The ingest of one namespace. Its only state is a cache of what the last episodes gave, what was served, and whether something waits."""
 
     store: NamespaceStore
     embedder: Embedder
+    passes: Passes = field(default_factory=Passes)
     served: Ledger = field(default_factory=Ledger)
     """What was given in answer lately."""
     _candidates: OrderedDict[_Key, tuple[Candidate, ...]] = field(default_factory=OrderedDict["_Key", "tuple[Candidate, ...]"])
@@ -133,13 +120,22 @@ class Ingest:
         """
         for _ in range(_TRIES if episodes else 0):
             prepared = self._prepared(episodes)
-            results = self.store.change(partial(_write_all, prepared=prepared, again=again, served=self.served))
+            results = self.store.change(partial(write_all, prepared=prepared, again=again, served=self.served))
             if results is not None:
                 return results
             episodes = [self._as_stored(episode) for episode in episodes]
         if not episodes:
             return []
         raise BusyError("What was said is stored, but parts of it kept being erased while it was read; it is learned at the next start.")
+
+    def rules_of(self, episode: Episode) -> tuple[tuple[Candidate, ...], Recent]:
+        """What the rules make of an episode, and what was said before it."""
+        return self._extract(episode) or (), self._recent(episode)
+
+    def add_to(self, episode: Episode, candidates: Sequence[Candidate]) -> AddResult:
+        """Write what models found in an episode that waits for them, and finish it; it may wait on, see `write_more`."""
+        prepared = self._ready(episode, candidates, self._embed([(episode, tuple(candidates))]))
+        return self.store.change(partial(write_more, prepared=prepared, served=self.served))
 
     def after_forgetting(self) -> None:
         """Let go of what the last episodes gave, and give what is left of cut passages their vectors."""
@@ -179,18 +175,20 @@ class Ingest:
                 return
             self.store.change(partial(_set_vectors, model=model, texts=texts, vectors=vectors))
 
-    def _prepared(self, episodes: Sequence[Episode]) -> list[_Prepared]:
+    def _prepared(self, episodes: Sequence[Episode]) -> list[Prepared]:
         read = [(episode, self._extract(episode)) for episode in episodes]
         vectors = self._embed(read)
-        return [
-            _Prepared(
-                episode=episode,
-                statements=None if candidates is None else self._statements(episode, candidates),
-                vectors=vectors,
-                model=self.embedder.identity,
-            )
-            for episode, candidates in read
-        ]
+        return [replace(self._ready(episode, found, vectors), waits=self._waits(episode, found)) for episode, found in read]
+
+    def _ready(self, episode: Episode, candidates: Sequence[Candidate] | None, vectors: Mapping[str, NDArray[np.float32]]) -> Prepared:
+        said = None if candidates is None else self._statements(episode, candidates)
+        return Prepared(episode=episode, statements=said, vectors=vectors, model=self.embedder.identity)
+
+    def _waits(self, episode: Episode, candidates: Sequence[Candidate] | None) -> bool:
+        if candidates is None or not self.passes.are_on:
+            return False
+        contested = rivalries(self.store, self.embedder, candidates) if self.passes.can_adjudicate else []
+        return self.passes.want(episode, candidates, [each.candidate for each in contested])
 
     def _as_stored(self, episode: Episode) -> Episode:
         try:
@@ -258,7 +256,7 @@ class Ingest:
 
     def _named(self, said: Statement) -> Statement:
         """The retraction with the key of the stored value it means, where no words tell and cosine finds one."""
-        slot, key, now = _slot(said.candidate), said.object_key, self.store.clock()
+        slot, key, now = slot_of(said.candidate), said.object_key, self.store.clock()
         if slot.cardinality is Cardinality.FUNCTIONAL or not key:
             return said
         if by_words(key, self.store.look(lambda tx: tx.open_values(slot, now, buckets(key)))):
@@ -307,71 +305,9 @@ def _withheld(result: AddResult | None, cut: int) -> AddResult:
     return replace(result, withheld=result.withheld + cut) if cut else result
 
 
-def _write_all(
-    tx: WriteTransaction, *, prepared: Sequence[_Prepared], again: frozenset[EpisodeId], served: Ledger
-) -> list[AddResult] | None:
-    """Write what was made of episodes; nothing if one of them says something else by now."""
-    if not all(tx.is_as_read(each.episode) for each in prepared):
-        return None
-    return [_write(tx, each, served, again=each.episode.uid in again) for each in prepared]
-
-
-def _write(tx: WriteTransaction, prepared: _Prepared, served: Ledger, *, again: bool) -> AddResult:
-    episode = prepared.episode
-    if tx.is_done(episode.uid):
-        return AddResult(episode_id=episode.uid, fact_ids=tuple(tx.facts_of(episode.uid)))
-    if prepared.statements is None:
-        tx.note_unreadable(episode.uid)
-        return AddResult(episode_id=episode.uid, queued=True)
-    if again:
-        for said in prepared.statements:
-            tx.lift_tombstone(_claim(said.candidate))
-    if not prepared.vectors:
-        tx.note_missing_vectors()
-    kept = [s for s in prepared.statements if not tx.is_tombstoned(_claim(s.candidate))]
-    said, echoes = without_echoes(tx, kept, episode, served)
-    changes = joined([resolve(tx, said, episode.recorded_at), echoes.changes])
-    applied = tx.apply(changes, episode=episode, embeddings=prepared.vectors, model=prepared.model)
-    return AddResult(
-        episode_id=episode.uid,
-        fact_ids=applied.fact_ids,
-        existing=tuple(dict.fromkeys((*applied.existing, *echoes.of))),
-        superseded=applied.superseded,
-        queued=not prepared.vectors,
-        withheld=len(prepared.statements) - len(kept),
-        echoed=len(kept) - len(said),
-    )
-
-
-def _claim(c: Candidate) -> Claim:
-    return Claim(sentence=c.fact_text, subject=c.subject, predicate=c.predicate, value=c.object, polarity=c.polarity)
-
-
 def _set_vectors(
     tx: WriteTransaction, *, model: ModelIdentity, texts: Mapping[int, str], vectors: Mapping[int, NDArray[np.float32]]
 ) -> None:
     tx.set_vectors(model, texts, vectors)
     if len(texts) < _AT_ONCE:
         tx.note_all_vectors()
-
-
-def resolve(tx: WriteTransaction, statements: Sequence[Statement], recorded_at: Instant) -> ChangeSet:
-    """Everything to write for the statements of one episode, recorded at `recorded_at`, as the slots stand in this transaction."""
-    planned: list[ChangeSet] = []
-    new = 0
-    for slot, said in _by_slot(statements).items():
-        window = touched(tx, slot, said)
-        planned.append(plan(window, said, recorded_at=recorded_at, first_new=new))
-        new += len(planned[-1].facts)
-    return joined(planned)
-
-
-def _by_slot(statements: Sequence[Statement]) -> dict[Slot, list[Statement]]:
-    slots: dict[Slot, list[Statement]] = {}
-    for said in statements:
-        slots.setdefault(_slot(said.candidate), []).append(said)
-    return slots
-
-
-def _slot(c: Candidate) -> Slot:
-    return Slot(subject_key=name_key(c.subject or USER), predicate=c.predicate, cardinality=c.cardinality)

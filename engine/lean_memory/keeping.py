@@ -5,8 +5,12 @@ What was forgotten is looked up inside the transaction that stores, so that no f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import tzlocal
+
+from lean_memory.arguments import client_of, flag_of, instant_of, source_of, text_of, timezone_of
 from lean_memory.domain import Episode, Instant, Source
 from lean_memory.extraction.sentences import passages
 from lean_memory.store.cutting import cut, is_wordless
@@ -26,6 +30,18 @@ class Addition:
     client: str | None = None
     relearn: bool = False
     """Learn it even where the person had it erased before."""
+
+
+def addition_of(item: Mapping[str, object], *, now: Instant, timezone: str | None) -> Addition:
+    """The addition that a mapping with the arguments of `add` means: said `now` in `timezone`, else the system's, where it does not say."""
+    return Addition(
+        text=text_of(item.get("text")),
+        t_ref=now if item.get("t_ref") is None else instant_of(item["t_ref"], "t_ref"),
+        tz=timezone_of(timezone or tzlocal.get_localzone_name() if item.get("tz") in (None, "") else item["tz"]),
+        source=source_of(item.get("source", "user")),
+        client=client_of(item.get("client")),
+        relearn=flag_of(item.get("relearn", False), "relearn"),
+    )
 
 
 class Said:

@@ -113,6 +113,8 @@ class EpisodeState(StrEnum):
     STORED = "stored"
     UNREAD = "unread"
     """Reading it failed; it is found by its words, and tried again at the next start."""
+    WAITING = "waiting"
+    """The rules' facts of it are stored; a model may add to them later."""
     DONE = "done"
 
 

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from lean_memory.clock import Clock
 from lean_memory.domain import Fact, ForgetResult, Modality, SearchHit, Visibility
 from lean_memory.errors import ClosedError
+from lean_memory.finishing import Finisher
 from lean_memory.ingest import Ingest
 from lean_memory.models.ports import Embedder
+from lean_memory.passes import Passes
 from lean_memory.retrieval import pipeline
 from lean_memory.retrieval.recipes import Recipe
 from lean_memory.settings import Settings
@@ -24,10 +26,12 @@ _MOST_SERVED = 200
 class OpenNamespace:
     """One namespace of an open memory: its store, its index in memory, its ingest; opened when first used."""
 
-    def __init__(self, name: str, settings: Settings, embedder: Embedder, clock: Clock) -> None:
+    def __init__(self, name: str, settings: Settings, embedder: Embedder, clock: Clock, *, passes: Passes | None = None) -> None:
         self.name, self._settings, self._embedder, self._clock = name, settings, embedder, clock
+        self._passes = Passes() if passes is None else passes
         self._opening = threading.RLock()
         self._parts: tuple[NamespaceStore, CodeTable, Ingest] | None = None
+        self._finisher: Finisher | None = None
         self._resumed = False
         self.is_closed = False
         self.users = 0
@@ -45,6 +49,13 @@ class OpenNamespace:
         """The ingest of the open store."""
         return self._opened()[2]
 
+    @property
+    def finisher(self) -> Finisher:
+        """What finishes the texts that wait for a model."""
+        if self._finisher is None:
+            raise ClosedError(f"The namespace “{self.name}” is not open.")
+        return self._finisher
+
     def open(self, *, create: bool, resume: bool) -> None:
         """Open the file, and finish what an earlier process left unfinished unless `resume` is off; both only once."""
         with self._opening:
@@ -52,7 +63,9 @@ class OpenNamespace:
                 raise ClosedError(f"The namespace “{self.name}” was closed meanwhile; try again.")
             if self._parts is None:
                 store = NamespaceStore.open(self._settings.root, self.name, settings=self._settings, clock=self._clock, create=create)
-                self._parts = store, CodeTable(self._embedder.identity), Ingest(store=store, embedder=self._embedder)
+                ingest = Ingest(store=store, embedder=self._embedder, passes=self._passes)
+                self._parts = store, CodeTable(self._embedder.identity), ingest
+                self._finisher = Finisher(ingest=ingest, passes=self._passes)
             if resume and not self._resumed:
                 self._resumed = True
                 if self.store.writable:

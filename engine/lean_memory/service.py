@@ -12,23 +12,17 @@ from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakSet
 
-import tzlocal
-
 from lean_memory.arguments import (
     batches_of,
     check_callable,
     check_count,
     check_target,
-    client_of,
     flag_of,
     instant_of,
     item_of,
     name_of,
     query_of,
     root_of,
-    source_of,
-    text_of,
-    timezone_of,
     word_of,
     word_or_none,
 )
@@ -50,7 +44,7 @@ from lean_memory.errors import ClosedError, NotFoundError, StorageError
 from lean_memory.explaining import explanation
 from lean_memory.finishing import Finished
 from lean_memory.forking import HoldsFiles, watch
-from lean_memory.keeping import Addition
+from lean_memory.keeping import Addition, addition_of
 from lean_memory.model_choice import passes_of
 from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.ports import Embedder
@@ -384,14 +378,7 @@ class MemoryService(HoldsFiles):
         return None if opened.users else opened
 
     def _addition(self, item: Mapping[str, object]) -> Addition:
-        return Addition(
-            text=text_of(item.get("text")),
-            t_ref=self._clock() if item.get("t_ref") is None else instant_of(item["t_ref"], "t_ref"),
-            tz=timezone_of(self._settings.timezone or tzlocal.get_localzone_name() if item.get("tz") in (None, "") else item["tz"]),
-            source=source_of(item.get("source", "user")),
-            client=client_of(item.get("client")),
-            relearn=flag_of(item.get("relearn", False), "relearn"),
-        )
+        return addition_of(item, now=self._clock(), timezone=self._settings.timezone)
 
     def _visibility(
         self, as_of: Moment | None, known_at: Moment | None, now: Moment | None, *, latest_only: bool, include_cold: bool

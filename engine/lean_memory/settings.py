@@ -16,17 +16,28 @@ class Settings:
 
     `timezone` is the IANA name used when an episode names none; `None` means the system's.
     `busy_timeout_ms` is how long a write waits for another process before `BusyError`.
+    `typing_model` is the name of a model of the Ollama at `ollama_host`, which must be on this machine, and `typing_timeout` the seconds an
+    answer may take; `gliner_model` is a folder or hub id, fetched only if `may_download`. Without them extraction is by rules alone.
     """
 
     root: Path
     timezone: str | None = None
     busy_timeout_ms: int = 20_000
+    typing_model: str | None = None
+    ollama_host: str = "http://127.0.0.1:11434"
+    typing_timeout: float = 60.0
+    gliner_model: str | None = None
+    may_download: bool = False
 
 
 def read_settings(root: str | Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
-    """Settings from the environment (`LM_DATA_ROOT`, `LM_TZ`); an explicit `root` wins."""
+    """Settings from the environment (`LM_DATA_ROOT`, `LM_TZ`, `LM_TYPING_MODEL`, `LM_OLLAMA_HOST`, `LM_GLINER_MODEL`, `LM_DOWNLOAD=1`); an explicit `root` wins."""
     chosen = root if root is not None else environ.get("LM_DATA_ROOT") or DEFAULT_ROOT
     return Settings(
         root=Path(chosen).expanduser().absolute(),
         timezone=environ.get("LM_TZ") or None,
+        typing_model=environ.get("LM_TYPING_MODEL") or None,
+        ollama_host=environ.get("LM_OLLAMA_HOST") or Settings.ollama_host,
+        gliner_model=environ.get("LM_GLINER_MODEL") or None,
+        may_download=environ.get("LM_DOWNLOAD") == "1",
     )

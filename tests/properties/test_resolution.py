@@ -29,7 +29,7 @@ from lean_memory.domain import (
     Visibility,
     outranks,
 )
-from lean_memory.ingest import resolve
+from lean_memory.learning import resolve
 from lean_memory.resolution.contradiction import by_words
 from lean_memory.resolution.statements import Statement, statement
 from lean_memory.resolution.timeline import Event, Interval, Value, fold

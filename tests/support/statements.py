@@ -24,7 +24,7 @@ from lean_memory.domain import (
     Span,
     Visibility,
 )
-from lean_memory.ingest import resolve
+from lean_memory.learning import resolve
 from lean_memory.resolution.statements import statement
 from lean_memory.settings import Settings
 from lean_memory.store.apply import Applied

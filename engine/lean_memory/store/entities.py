@@ -19,6 +19,12 @@ def entity_row(con: apsw.Connection, name: str, type_: str) -> int:
     return con.last_insert_rowid()
 
 
+def entity_names(con: apsw.Connection, limit: int) -> list[str]:
+    """The names of the entities that were named last for the first time, newest first."""
+    rows = con.execute("SELECT name FROM entity ORDER BY id DESC LIMIT ?", (limit,))
+    return [row[0] for row in cast("list[tuple[str]]", rows.fetchall())]
+
+
 def same_entities(con: apsw.Connection, key: str) -> list[int]:
     """The rows of every entity that `key` names, together with those that a person has declared to be the same."""
     rows = con.execute(

@@ -95,7 +95,16 @@ def load_episode(con: apsw.Connection, uid: EpisodeId) -> Episode:
 
 def unfinished_episodes(con: apsw.Connection) -> list[Episode]:
     """Episodes that ingest has not finished, oldest first."""
-    return episodes_of(con.execute(f"{EPISODE} WHERE state <> '{EpisodeState.DONE.value}' ORDER BY id"))
+    unfinished = f"state <> '{EpisodeState.DONE.value}' AND state <> '{EpisodeState.WAITING.value}'"
+    return episodes_of(con.execute(f"{EPISODE} WHERE {unfinished} ORDER BY id"))
+
+
+def waiting_episodes(con: apsw.Connection) -> list[Episode]:
+    """Episodes whose facts are stored and which wait for a model, oldest first."""
+    # The first condition is that of the index.
+    return episodes_of(
+        con.execute(f"{EPISODE} WHERE state <> '{EpisodeState.DONE.value}' AND state = '{EpisodeState.WAITING.value}' ORDER BY id")
+    )
 
 
 def recent_episodes(con: apsw.Connection, before: EpisodeId, client: str | None, limit: int) -> list[Episode]:
@@ -112,6 +121,11 @@ def recent_episodes(con: apsw.Connection, before: EpisodeId, client: str | None,
 def mark_done(con: apsw.Connection, uid: EpisodeId) -> None:
     """Note that nothing is left to do for an episode."""
     con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.DONE.value, uid))
+
+
+def mark_waiting(con: apsw.Connection, uid: EpisodeId) -> None:
+    """Note that the rules' facts of an episode are stored and that it waits for a model."""
+    con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.WAITING.value, uid))
 
 
 def mark_unread(con: apsw.Connection, uid: EpisodeId) -> None:

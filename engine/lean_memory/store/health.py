@@ -100,11 +100,11 @@ def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageErr
     counts = con.execute(
         """
         SELECT (SELECT count(*) FROM fact), (SELECT count(*) FROM fact WHERE is_latest AND NOT struck), (SELECT count(*) FROM episode),
-               (SELECT count(*) FROM episode WHERE state <> :done), (SELECT count(*) FROM entity),
+               (SELECT count(*) FROM episode WHERE state <> :done AND state <> :waiting), (SELECT count(*) FROM entity),
                (SELECT count(*) FROM setting WHERE key = 'unpurged'), (SELECT value FROM setting WHERE key = 'next_moment'),
                (SELECT count(*) FROM episode WHERE state = :unread)
         """,
-        {"done": EpisodeState.DONE.value, "unread": EpisodeState.UNREAD.value},
+        {"done": EpisodeState.DONE.value, "unread": EpisodeState.UNREAD.value, "waiting": EpisodeState.WAITING.value},
     ).fetchone()
     facts, latest, episodes, unfinished, entities, unpurged, next_moment, unread = cast(
         "tuple[int, int, int, int, int, int, int, int]", counts

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.changes import Slot
-from lean_memory.domain import Fact, Instant, ModelIdentity, Span, Visibility
+from lean_memory.domain import Episode, Fact, Instant, ModelIdentity, Span, Visibility
 from lean_memory.store import slots
+from lean_memory.store.entities import entity_names
+from lean_memory.store.episodes import waiting_episodes
 from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, episode_of, facts_of, passage_as_fact
 from lean_memory.store.visibility import LATEST
 
@@ -128,6 +130,14 @@ class ReadTransaction:
     def open_values(self, slot: Slot, now: Instant, marks: Iterable[str]) -> list[str]:
         """The object keys that are open in a slot, in any modality, and in which one of the marks stands."""
         return slots.open_values(self.connection, slot, now, marks)
+
+    def waiting(self) -> list[Episode]:
+        """Episodes whose facts are stored and which wait for a model, oldest first."""
+        return waiting_episodes(self.connection)
+
+    def entity_names(self, limit: int) -> list[str]:
+        """The names of the entities that were named last for the first time, newest first."""
+        return entity_names(self.connection, limit)
 
     def has_open_values(self, slot: Slot, now: Instant) -> bool:
         """Whether anything is open in a slot."""

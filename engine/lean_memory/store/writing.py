@@ -14,7 +14,7 @@ from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant
 from lean_memory.store import search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
 from lean_memory.store.clear import revive
-from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark_done, mark_unread
+from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark_done, mark_unread, mark_waiting
 from lean_memory.store.reading import ReadTransaction
 from lean_memory.store.slots import read_values, read_window
 from lean_memory.store.tombstones import Claim
@@ -47,9 +47,17 @@ class WriteTransaction:
         return episode_row(self.connection, uid)
 
     def is_done(self, uid: EpisodeId) -> bool:
-        """Whether nothing is left to do for an episode: it was finished by somebody else, or erased."""
+        """Whether the rules' facts of an episode are stored: it was finished by somebody else, or erased."""
         state = self.connection.execute("SELECT state FROM episode WHERE uid = ?", (uid,)).get
-        return state is None or state == EpisodeState.DONE.value
+        return state is None or state in {EpisodeState.DONE.value, EpisodeState.WAITING.value}
+
+    def is_waiting(self, uid: EpisodeId) -> bool:
+        """Whether an episode waits for a model."""
+        return self.connection.execute("SELECT state FROM episode WHERE uid = ?", (uid,)).get == EpisodeState.WAITING.value
+
+    def let_wait(self, uid: EpisodeId) -> None:
+        """Note that an episode whose facts were just applied waits for a model."""
+        mark_waiting(self.connection, uid)
 
     def standing(self, uid: FactId) -> tuple[int, bool] | None:
         """The row of a fact, and whether it is the latest word; `None` where it is gone or was never so."""
