@@ -73,6 +73,12 @@ def test_the_contracts_hold() -> None:
         ("mcp_bridge/lean_memory_bridge/schemas/base.py", "import fastapi", "What finds the service and speaks to it loads no engine"),
         ("desktop/lean_memory_desktop/cli/main.py", "import lean_memory_bridge.app", "The desktop reaches the service through its client"),
         ("desktop/lean_memory_desktop/__main__.py", "from lean_memory import Memory", "Only the command line uses the public library"),
+        ("mcp_bridge/lean_memory_bridge/shim/link.py", "import pydantic", "The shim and the editing of configurations"),
+        (
+            "mcp_bridge/lean_memory_bridge/clients/entry.py",
+            "import lean_memory_bridge.schemas",
+            "The shim and the editing of configurations",
+        ),
     ],
 )
 def test_a_forbidden_import_breaks_its_contract(tree: Path, module: str, statement: str, contract: str) -> None:
@@ -121,6 +127,11 @@ HEAVY = {
         "import lean_memory.errors",
         "import lean_memory.domain",
         "import lean_memory_desktop.__main__",
+        "import lean_memory_bridge.stdio",
+        "import lean_memory_desktop.supervisor",
+        "import lean_memory_desktop.instance",
+        "import lean_memory_desktop.cli.serving",
+        "import lean_memory_desktop.cli.connecting",
         "import lean_memory_bridge.client",
         "import lean_memory_bridge.schemas",
     ],
