@@ -13,8 +13,8 @@ from lean_memory.extraction.secret_values import Find, is_placeholder, lexicon
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
 
-_WORTH_A_LOOK = re.compile(r"(?=[^\s\d]{0,19}\d)[\w.+/=:-]{16}|[\w.+/=:-]{20}", re.ASCII)
-"""No token of any service is shorter; without one the library is not even loaded."""
+_WORTH_A_LOOK = re.compile(r"(?=[\w+]{0,15}\d)[\w+]{16}|(?=[\w-]{0,19}\d)[\w-]{20}|[A-Za-z0-9]{24}", re.ASCII)
+"""No token of any service goes without such a run; where there is none, as in most addresses, the library is not even loaded."""
 _STOP = re.compile(rb"[.,!?)\]}>](?=[\s\"')\]]|\Z)|[\x80-\xff\x00]")
 _HELPERS = re.compile(r"(?:name|host|user|username|email|url|endpoint|region|domain|id)$")
 
