@@ -22,6 +22,7 @@ from lean_memory_bridge.events import Feed
 from lean_memory_bridge.fairness import FairQueue
 from lean_memory_bridge.guard import Guard
 from lean_memory_bridge.mcp_endpoint import McpEndpoint
+from lean_memory_bridge.mcp_server import MemoryServer
 from lean_memory_bridge.routes import clients, memory, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
@@ -57,7 +58,7 @@ class Service:
             model=ModelView(state="loading"),
             stopping=asyncio.Event(),
         )
-        self._mcp = McpEndpoint(self.parts.verbs, runtime.version)
+        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.verbs, runtime.version))
         self.api = self._build()
         self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=Callers(token, self.parts.book), streams=self.parts.streams)
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
 
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from lean_memory_bridge.mcp_server import MemoryServer
 from lean_memory_bridge.schemas import LARGEST_BODY
-from lean_memory_bridge.verbs import Verbs
 
 _SESSION = "mcp-session-id"
 _REMEMBERED = 10_000
@@ -27,11 +28,11 @@ _NOT_FOUND = 404
 
 
 class McpEndpoint:
-    """An ASGI app for `/mcp`; serves inside `running()`."""
+    """An ASGI app for `/mcp`; serves inside `running()`. `make` gives a server, once for each way of serving it."""
 
-    def __init__(self, verbs: Verbs, version: str) -> None:
-        self._with_sessions = _manager(MemoryServer(verbs, version), stateless=False)
-        self._without = _manager(MemoryServer(verbs, version), stateless=True)
+    def __init__(self, make: Callable[[], MCPServer[Any] | Server[Any]]) -> None:
+        self._with_sessions = _manager(make(), stateless=False)
+        self._without = _manager(make(), stateless=True)
         self._ended: OrderedDict[str, None] = OrderedDict()
 
     @contextlib.asynccontextmanager
@@ -100,7 +101,7 @@ class _Unless404:
             await self._send(message)
 
 
-def _manager(server: MemoryServer, *, stateless: bool) -> StreamableHTTPSessionManager:
+def _manager(server: MCPServer[Any] | Server[Any], *, stateless: bool) -> StreamableHTTPSessionManager:
     # The door before all routes has checked Host and Origin.
     unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(
