@@ -54,9 +54,14 @@ Tokens = Callable[[str], Sequence[str]]
 
 
 def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: LexicalQuery, asked: Asked) -> NDArray[np.bool_]:
-    """Which of the rows are of a passage whose answer to the question a newer one replaces. Shape (rows,)."""
+    """Which of the rows are of a passage whose answer to the question a newer one replaces, or of what was said beside it in one breath.
+
+    Shape (rows,).
+    """
+    rows = candidates.rows
+    found = np.zeros(len(rows), dtype=np.bool_)
     if asked.of_several or not words.terms:
-        return np.zeros(len(candidates.rows), dtype=np.bool_)
+        return found
     values = value_words()
     judge = Judge(
         asked=asked,
@@ -66,7 +71,10 @@ def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: L
         stems=[term.word.token for term in words.terms],
         tokens=lambda text: lexical_text.tokens(scope.tx.connection, text),
     )
-    return np.isin(candidates.rows.passage, list(judge.outlived(_accounts(scope, candidates, scored, words))))
+    for passage in judge.outlived(_accounts(scope, candidates, scored, words)):
+        episode = rows.episode[rows.passage == passage][0]
+        found |= (rows.episode == episode) & (np.abs(rows.passage - passage) <= 1)
+    return found
 
 
 def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: LexicalQuery) -> list[Account]:

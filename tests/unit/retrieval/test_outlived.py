@@ -66,6 +66,15 @@ def test_of_two_counts_of_one_thing_the_newer_comes_first_and_the_older_behind_f
     assert old in hits
 
 
+def test_what_a_long_message_says_beside_the_older_count_comes_behind_with_it(memory: Memory) -> None:
+    aside = " Ramen is what I cook for friends when it rains, and the ramen of the north is the heartier one." * 7
+    old, new = f"In Leith I know three ramen places well.{aside}", "In Leith I know six ramen places well by now."
+    tell(memory, old, new)
+    hits = found(memory, "How many ramen places do I know in Leith?", k=5)
+    assert hits[0] == new
+    assert not any(hit in old or old.startswith(hit[:40]) for hit in hits[1:])
+
+
 def test_who_asks_for_history_or_for_an_earlier_day_finds_the_older_count(memory: Memory) -> None:
     old, new = "In Leith I know three ramen places well.", "In Leith I know six ramen places well."
     tell(memory, old, new)
