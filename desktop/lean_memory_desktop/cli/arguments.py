@@ -43,6 +43,8 @@ def build_parser() -> argparse.ArgumentParser:
     _history(_command(commands, "explain", "say why one fact is held: its source, the rule that read it, its doubts, what it ended"))
     _forget(_command(commands, "forget", "erase facts so that no byte of them is left"))
     _clear(_command(commands, "clear", "erase a whole namespace"))
+    finish = _command(commands, "finish", "let the models that are set add to what waits for them")
+    finish.add_argument("--limit", type=_positive, metavar="N", help="at most so many texts")
     _command(commands, "namespaces", "list the namespaces")
     _command(commands, "status", "counts and sizes")
     _command(commands, "doctor", "check the data folder and everything in it")

@@ -21,6 +21,7 @@ _HOMES = {
     "explain": "explaining",
     "forget": "erasing",
     "clear": "erasing",
+    "finish": "finishing",
     "namespaces": "listing",
     "status": "listing",
     "doctor": "doctor",
