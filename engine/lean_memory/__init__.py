@@ -10,15 +10,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lean_memory.domain import AddResult, ClearResult, Fact, ForgetResult, HistoryEntry, SearchHit
+    from lean_memory.domain import AddResult, ClearResult, Explanation, Fact, ForgetResult, HistoryEntry, SearchHit
     from lean_memory.errors import LeanMemoryError
     from lean_memory.service import MemoryService as Memory
 
-__all__ = ["AddResult", "ClearResult", "Fact", "ForgetResult", "HistoryEntry", "LeanMemoryError", "Memory", "SearchHit"]
+__all__ = ["AddResult", "ClearResult", "Explanation", "Fact", "ForgetResult", "HistoryEntry", "LeanMemoryError", "Memory", "SearchHit"]
 
 _HOMES = {
     "AddResult": ("lean_memory.domain", "AddResult"),
     "ClearResult": ("lean_memory.domain", "ClearResult"),
+    "Explanation": ("lean_memory.domain", "Explanation"),
     "Fact": ("lean_memory.domain", "Fact"),
     "ForgetResult": ("lean_memory.domain", "ForgetResult"),
     "HistoryEntry": ("lean_memory.domain", "HistoryEntry"),
