@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lean_memory_desktop.instance import supervisor_pid
+from lean_memory_desktop.instance import say_failed, supervisor_pid
 from support.command import Command
 from support.supervised import has_ended, is_alive
 
@@ -22,7 +22,7 @@ def command(tmp_path: Path) -> Iterator[Command]:
     made = Command(home=tmp_path, environ=nothing)
     yield made
     pid = supervisor_pid(made.root)
-    if pid is not None and is_alive(pid):
+    if pid not in (None, os.getpid()) and is_alive(pid):
         os.kill(pid, signal.SIGTERM)
         assert has_ended(pid)
 
@@ -101,3 +101,26 @@ def test_a_snippet_for_any_other_assistant_can_be_copied(command: Command) -> No
     assert Path(entry["command"]).is_absolute()
     assert entry["env"]["LM_CLIENT"] == "other"
     assert command.run("clients", "dance").code == 2
+
+
+def test_the_doctor_tells_of_connections_and_repairs_those_of_another_installation(command: Command) -> None:
+    file = command.home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    command.run("connect", "cursor")
+    assert "cursor" in {finding["subject"] for finding in command.json("doctor")["findings"]}
+    ledger = command.root / "connections.json"
+    for path in (file, ledger):
+        path.write_text(path.read_text(encoding="utf-8").replace('"-P"', '"-E", "-P"'), encoding="utf-8")
+    outdated = command.run("doctor")
+    assert outdated.code == 1
+    assert "lean-memory doctor --repair" in outdated.out
+    assert "connected anew" in command.done("doctor", "--repair")
+    assert '"-E"' not in file.read_text(encoding="utf-8")
+
+
+def test_the_doctor_quotes_why_the_service_could_not_be_kept_running(command: Command) -> None:
+    command.root.mkdir()
+    say_failed(command.root, "The service ended 6 times.")
+    outcome = command.run("doctor")
+    assert outcome.code == 1
+    assert "The service ended 6 times." in outcome.out

@@ -1,4 +1,7 @@
-"""`lean-memory doctor`: looks at the data folder and at every file in it, repairs nothing, and says what to do about what it finds."""
+"""`lean-memory doctor`: looks at the data folder, every file in it, the service and the connections, and says what to do about what it finds.
+
+It repairs nothing but, with `--repair`, connections that lead to another installation.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory_desktop.cli.console import say, write_json
+from lean_memory_desktop.cli.doctor_connections import connection_findings, service_findings
+from lean_memory_desktop.cli.finding import Finding
 from lean_memory_desktop.cli.opening import data_root, open_memory
 from lean_memory_desktop.cli.options import Exit, Options
 
@@ -23,20 +27,10 @@ _ENOUGH_SPACE = 100_000_000
 _REINSTALL = "Reinstall Lean Memory: pip install --force-reinstall lean-memory-desktop"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One thing looked at: whether it is as it should be, and if not, what to do."""
-
-    subject: str
-    sound: bool
-    sentence: str
-    remedy: str = ""
-
-
 def doctor(options: Options) -> int:
     """Report every finding; 1 when one of them is not sound."""
     root = data_root(options)
-    findings = [_engine(), *_folder(root), *_contents(options)]
+    findings = [_engine(), *_folder(root), *_contents(options), *service_findings(root), *connection_findings(root, repair=options.repair)]
     sound = all(finding.sound for finding in findings)
     if options.json:
         write_json({"root": str(root), "sound": sound, "findings": [_form(finding) for finding in findings]})

@@ -53,6 +53,7 @@ class Options(argparse.Namespace):
     interactive: bool = False
     idle_exit: float | None = None
     replace: bool = False
+    repair: bool = False
 
     def __init__(self) -> None:
         super().__init__()
