@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -220,8 +221,14 @@ def test_shims_are_counted_while_they_live(tmp_path: Path) -> None:
     assert how_many(tmp_path) == 0
 
 
-def test_a_killed_shim_is_not_counted(root: Path, hopeless: Path) -> None:
-    del hopeless
+def test_the_data_folder_that_a_shim_makes_is_private(tmp_path: Path) -> None:
+    root = tmp_path / "new"
+    with present(root):
+        assert stat.S_IMODE(root.stat().st_mode) == 0o700
+        assert stat.S_IMODE((root / "present").stat().st_mode) == 0o700
+
+
+def test_a_killed_shim_is_not_counted(root: Path) -> None:
     with running_shim(root) as shim:
         eventually(lambda: how_many(root) == 1)
         shim.process.kill()
