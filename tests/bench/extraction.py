@@ -41,8 +41,13 @@ class Measured:
     """Over everything, also what assistants said, which never goes on."""
     users: Tally = field(default_factory=Tally)
     """Over what people said."""
-    sent_on: set[str] = field(default_factory=set[str])
-    """The sentences that go on, by id: corpus/conversation/turn@offset."""
+    sent_on: dict[str, list[tuple[int, bool]]] = field(default_factory=dict[str, list[tuple[int, bool]]])
+    """Of each turn, by its id (corpus/conversation/turn), where its sentences end and whether they go on."""
+
+    def sends_on(self, item: str) -> bool:
+        """Whether the sentence of an item, an id of a turn with the offset of one of its characters, goes on."""
+        turn, _, offset = item.rpartition("@")
+        return next((goes_on for end, goes_on in self.sent_on.get(turn, []) if end > int(offset)), False)
 
     def details(self) -> dict[str, Any]:
         """The figures, for the JSON file."""
@@ -59,16 +64,15 @@ class Measured:
 
 def run_extraction(setting: Setting) -> SuiteResult:
     bodies = {"locomo": _measured("locomo", _locomo(setting.data)), "longmemeval": _measured("longmemeval", _longmemeval(setting.data))}
-    sent_on = bodies["locomo"].sent_on | bodies["longmemeval"].sent_on
     labels = hard_items()
-    found = Counter(label for item, label in labels.items() if item in sent_on)
+    found = Counter(label for item, label in labels.items() if _sends_on(bodies, item))
     together = bodies["locomo"].tally + bodies["longmemeval"].tally
     share = Figure(name="share escalated", measured=together.share, must=0.2, more_is_better=False)
     recall = Figure(name="hard items escalated", measured=sum(found.values()) / len(labels), must=0.9)
     details = {name: body.details() for name, body in bodies.items()}
     details["hard items escalated by label"] = {label: f"{found[label]} of {count}" for label, count in Counter(labels.values()).items()}
     unseen = hard_items(UNSEEN_ITEMS)
-    details["unseen hard items escalated"] = f"{sum(1 for item in unseen if item in sent_on)} of {len(unseen)}"
+    details["unseen hard items escalated"] = f"{sum(1 for item in unseen if _sends_on(bodies, item))} of {len(unseen)}"
     return SuiteResult(suite="extraction", rows=[Row(number="-", measure="Router on dialogue", figures=(share, recall))], details=details)
 
 
@@ -76,6 +80,10 @@ def hard_items(path: Path = HARD_ITEMS) -> Mapping[str, str]:
     """The labels of the sentences that were read by hand and found hard, by id."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return {row["id"]: row["label"] for row in rows}
+
+
+def _sends_on(bodies: Mapping[str, Measured], item: str) -> bool:
+    return any(body.sends_on(item) for body in bodies.values())
 
 
 def _locomo(data: Path) -> Iterator[tuple[str, Iterable[Turn]]]:
@@ -109,7 +117,9 @@ def _count(measured: Measured, name: str, turn: Turn, found: Sequence[Candidate]
     if turn.source is Source.ASSISTANT:
         measured.tally += Tally(candidates=len(found))
         return
-    escalations, tally = route(told(turn.text, found))
+    said = told(turn.text, found)
+    escalations, tally = route(said)
     measured.tally += tally
     measured.users += tally
-    measured.sent_on |= {f"{name}@{each.said.sentence.span.start}" for each in escalations}
+    going = {each.said.sentence.span.start for each in escalations}
+    measured.sent_on[name] = [(each.sentence.span.end, each.sentence.span.start in going) for each in said]
