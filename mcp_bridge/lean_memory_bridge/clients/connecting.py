@@ -13,7 +13,7 @@ from typing import cast
 from lean_memory_bridge.clients.catalogue import Client, Dialect
 from lean_memory_bridge.clients.config_file import ConfigFile, ConfigFileError, backed_up, read_config, refuse_read_only, remove, replace
 from lean_memory_bridge.clients.edits import applied, inverted
-from lean_memory_bridge.clients.entry import SERVER_NAME, Launch, entries_of, entry_of, is_ours
+from lean_memory_bridge.clients.entry import SERVER_NAME, Launch, entries_of, entry_of, is_as_written, is_ours
 from lean_memory_bridge.clients.json_edit import Addition
 from lean_memory_bridge.clients.ledger import Ledger, Record, fingerprint
 
@@ -119,7 +119,9 @@ class Connector:
         if not is_ours(client, present):
             return Standing.FOREIGN
         record = self._ledger.find(client.id, config.path)
-        return Standing.OUTDATED if record is not None and record.entry == present else Standing.EDITED
+        # Without a record it was written from another data root, or the record is lost.
+        as_written = is_as_written(client, present) if record is None else record.entry == present
+        return Standing.OUTDATED if as_written else Standing.EDITED
 
     def _put_in(self, client: Client, config: ConfigFile, launch: Launch, moment: datetime, standing: Standing) -> Connected:
         refuse_read_only(config)
@@ -159,7 +161,8 @@ class Connector:
             backup = backed_up(config, moment)
             replace(config, config.encoded(before))
         self._ledger.drop(client.id, config.path)
-        return Disconnected(file=config.path, backup=backup, edited=record is None or record.entry != present)
+        as_written = is_as_written(client, present) if record is None else record.entry == present
+        return Disconnected(file=config.path, backup=backup, edited=not as_written)
 
 
 def _found(client: Client, config: ConfigFile) -> object | None:

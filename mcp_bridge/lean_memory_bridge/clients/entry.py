@@ -17,6 +17,7 @@ from lean_memory_bridge.clients.toml_edit import TomlEntries
 SERVER_NAME = "lean-memory"
 _COMMAND = "lean-memory-mcp"
 _MODULE = "lean_memory_bridge.stdio"
+_WRITTEN = frozenset({"LM_CLIENT", "LM_DATA_ROOT", "PYTHONPATH"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,14 @@ def is_ours(client: Client, entry: object) -> bool:
         return False
     names = {word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in launch.command}
     return _COMMAND in names or _MODULE in launch.command
+
+
+def is_as_written(client: Client, entry: object) -> bool:
+    """Whether an entry is one that `connect` writes, for whatever installation and data root: nobody has added to it."""
+    launch = launch_of(client, entry)
+    if launch is None or not is_ours(client, entry) or entry != entry_of(client, launch):
+        return False
+    return launch.environment.get("LM_CLIENT") == client.id and set(launch.environment) <= _WRITTEN
 
 
 def entries_of(client: Client) -> JsonEntries | TomlEntries:

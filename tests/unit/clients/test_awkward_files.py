@@ -227,6 +227,22 @@ def test_an_entry_of_an_older_installation_is_brought_up_to_date(client: Client,
 
 
 @by_client
+def test_an_entry_of_another_data_root_is_brought_up_to_date_unless_somebody_added_to_it(client: Client, tmp_path: Path) -> None:
+    file = written(tmp_path, awkward_files(client)["other servers"])
+    there = Launch(command=LAUNCH.command, environment={"LM_CLIENT": client.id, "LM_DATA_ROOT": "/there"})
+    here = Launch(command=LAUNCH.command, environment={"LM_CLIENT": client.id})
+    Connector(Ledger(tmp_path / "there")).connect(client, file, there, NOW)
+    connector = Connector(Ledger(tmp_path / "here"))
+    assert connector.standing(client, file, here) is Standing.OUTDATED
+    assert isinstance(connector.connect(client, file, here, NOW), Connected)
+    assert entry_in(client, file) == entry_of(client, here)
+    added_to = Launch(command=LAUNCH.command, environment={**there.environment, "HTTP_PROXY": "x"})
+    Connector(Ledger(tmp_path / "there")).connect(client, file, added_to, NOW, replacing=True)
+    (tmp_path / "here" / "connections.json").unlink()
+    assert connector.standing(client, file, here) is Standing.EDITED
+
+
+@by_client
 def test_what_the_client_wrote_since_stays(client: Client, tmp_path: Path, connector: Connector) -> None:
     file = tmp_path / "config.any"
     connector.connect(client, file, LAUNCH, NOW)
