@@ -24,7 +24,7 @@ from lean_memory_bridge.shim.wire import BROKEN, Reply, Wire, error_sentence
 Message = Mapping[str, object]
 
 _ATTEMPTS = 4
-_GREETING_PATIENCE = 8.0
+_GREETING_PATIENCE = 6.0
 """Seconds a client is kept waiting for its greeting; some give up after ten. The service goes on starting meanwhile."""
 _CALL_PATIENCE = 30.0
 _SENTENCE_ERROR = -32000
