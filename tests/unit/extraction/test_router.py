@@ -6,8 +6,7 @@ from dataclasses import replace
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lean_memory.domain import Candidate, Instant, Source
 from lean_memory.extraction.gliner import DISPUTED, UNRESOLVED

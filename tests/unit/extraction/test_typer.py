@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lean_memory.domain import STATES, Candidate, Instant, Modality, Polarity
 from lean_memory.errors import ModelError, ModelUnavailableError
