@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lean_memory.domain import Instant, Source
 from lean_memory.extraction import pack as packs

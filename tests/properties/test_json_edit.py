@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import cast
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lean_memory_bridge.clients.edits import Edit, applied, inverted
 from lean_memory_bridge.clients.json_edit import JsonEntries

@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lean_memory import Fact, Memory
 from support.embedding import WordEmbedder

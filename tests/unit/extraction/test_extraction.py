@@ -7,8 +7,7 @@ import time
 import pytest
 
 from lean_memory.domain import Act, Candidate, Cardinality, Instant, Modality, Polarity, Source, Trust
-from lean_memory.extraction import pack as packs
-from lean_memory.extraction import vocabulary
+from lean_memory.extraction import pack as packs, vocabulary
 from lean_memory.extraction.languages import language
 from lean_memory.extraction.pipeline import Extraction, Recent, extract
 

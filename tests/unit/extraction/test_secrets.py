@@ -6,8 +6,7 @@ import base64
 import time
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lean_memory.extraction.secrets import has_marker, redact
 from support.harmless_texts import HARMLESS

@@ -5,8 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from lean_memory.domain import Span
 from lean_memory.store.cutting import cut, is_wordless, overlap, sentence_around

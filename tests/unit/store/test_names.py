@@ -7,8 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lean_memory.errors import InvalidNamespaceError
 from lean_memory.store.namespaces import SUFFIX, file_name, listing
