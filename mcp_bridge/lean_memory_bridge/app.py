@@ -9,7 +9,8 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from fastapi.security import HTTPBearer
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -77,6 +78,8 @@ class Service:
             lifespan=self._lifespan,
             responses=problems.DOCUMENTED,
             max_body_size=LARGEST_BODY,
+            # For readers of the document; the door has checked the token before.
+            dependencies=[Depends(HTTPBearer(auto_error=False, description="The token of a client, or that of the data folder"))],
         )
         api.state.parts = self.parts
         for module in (memory, clients, service):

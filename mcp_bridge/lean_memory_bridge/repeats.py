@@ -28,3 +28,8 @@ class Repeats(Generic[T]):
             self._calls.popitem(last=False)
         # One caller that hangs up does not take the answer away from the other.
         return await asyncio.shield(known)
+
+    def forget(self) -> None:
+        """Forget every finished call, as its answer may hold what the person has erased."""
+        for key in [key for key, call in self._calls.items() if call.done()]:
+            del self._calls[key]

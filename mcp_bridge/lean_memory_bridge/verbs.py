@@ -150,13 +150,16 @@ class Verbs:
         """Erase, down to the last byte."""
         where = asked.namespace or caller.namespace
         call = Asked(caller=caller, verb="forget", namespace=where, writes=True)
-        return await self._done(call, lambda: answering.forget(self.memory, where, asked), lambda done: (done.facts, None))
+        erased = await self._done(call, lambda: answering.forget(self.memory, where, asked), lambda done: (done.facts, None))
+        self.repeats.forget()
+        return erased
 
     async def clear(self, caller: Caller, namespace: str) -> Cleared:
         """Remove a namespace and its file, and its name from the access log."""
         call = Asked(caller=caller, verb="clear", namespace=namespace, writes=True)
         cleared = await self._done(call, lambda: answering.clear(self.memory, namespace), lambda _: (0, None))
         await asyncio.to_thread(self.log.drop_namespace, namespace)
+        self.repeats.forget()
         return cleared
 
     async def namespaces(self, caller: Caller) -> tuple[str, ...]:

@@ -47,6 +47,15 @@ def test_the_same_call_sent_again_is_done_once(service: ServiceProcess) -> None:
     assert [status.episodes for status in service.client().status("once").namespaces] == [1]
 
 
+def test_an_answer_that_holds_what_was_erased_is_not_given_again(service: ServiceProcess) -> None:
+    headers = {"Authorization": f"Bearer {admin_token(service.root)}", "Content-Type": "application/json", "Idempotency-Key": "k-2"}
+    body = json.dumps({"text": "I am allergic to walnuts.", "namespace": "erased"}).encode()
+    first = send(service.live.port, "POST", "/api/v1/add", headers, body)
+    assert b"walnuts" in first.body
+    service.client().forget(ForgetRequest(namespace="erased", entity="user"))
+    assert b"walnuts" not in send(service.live.port, "POST", "/api/v1/add", headers, body).body
+
+
 def test_many_texts_are_added_in_their_order(service: ServiceProcess) -> None:
     memory = service.client()
     memory.add_many([AddItem(text="I live in Porto."), AddItem(text="I live in Lisbon now.")], namespace="many")
