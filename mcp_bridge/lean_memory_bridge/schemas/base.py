@@ -22,10 +22,10 @@ NamespaceName = Annotated[str, Field(min_length=1, max_length=1000)]
 class Answer(BaseModel):
     """Something the service says."""
 
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True, hide_input_in_errors=True)
 
 
 class Request(BaseModel):
     """Something the service is asked."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, hide_input_in_errors=True)

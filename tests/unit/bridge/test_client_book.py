@@ -6,11 +6,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from lean_memory.errors import InvalidInputError, NotFoundError
 from lean_memory_bridge.access_log import KEPT, AccessLog
 from lean_memory_bridge.client_book import ClientBook
-from lean_memory_bridge.schemas import AccessView
+from lean_memory_bridge.schemas import AccessView, AddRequest
 
 
 @pytest.fixture
@@ -133,3 +134,9 @@ def test_an_entry_reads_as_a_sentence() -> None:
     assert entry(5).sentence == "cursor read 5 facts, 312 tokens"
     assert AccessView(at=1, client="codex", verb="add", facts=1).sentence == "codex wrote 1 fact"
     assert AccessView(at=1, client="codex", verb="search", outcome="paused").sentence == "codex: search, paused"
+
+
+def test_an_error_about_a_request_does_not_repeat_what_the_person_said() -> None:
+    with pytest.raises(ValidationError) as refused:
+        AddRequest.model_validate({"text": 7, "namespace": "", "source": "my secret"})
+    assert "secret" not in str(refused.value)
