@@ -114,6 +114,23 @@ def test_an_assistant_cannot_retire_what_the_person_said(memory: Memory) -> None
     assert memory.check("ana") == []
 
 
+def test_what_a_tool_said_first_decides_once_the_person_says_it(memory: Memory) -> None:
+    memory.add("ana", "My favorite color is red.", t_ref=day(0))
+    memory.add("ana", "My favorite color is blue.", t_ref=day(1), source="tool")
+    again = memory.add("ana", "My favorite color is blue.", t_ref=day(2))
+    assert (len(again.existing), len(again.superseded)) == (1, 1)
+    assert [f.object for f in memory.facts("ana", predicate="favorite_color")] == ["blue"]
+    assert [f.object for f in memory.facts("ana", predicate="favorite_color", as_of=day(0.5))] == ["red"]
+    assert memory.check("ana") == []
+
+
+def test_saying_one_of_two_values_kept_side_by_side_again_ends_neither(memory: Memory) -> None:
+    memory.add("ana", "I work at Acme.", t_ref=day(0))
+    memory.add("ana", "I also work at Globex.", t_ref=day(1))
+    memory.add("ana", "I work at Globex.", t_ref=day(2))
+    assert {f.object for f in memory.facts("ana", predicate="works_at")} == {"Acme", "Globex"}
+
+
 def test_another_spelling_retracts_by_meaning(root: Path) -> None:
     with Memory(root=root) as memory:
         memory.add("ana", "I'm allergic to strawberries.", t_ref=day(1))

@@ -110,14 +110,14 @@ class _OpenSlot:
     def assert_(self, event: Event) -> None:
         """Open the value, closing what it displaces; or confirm it where it is open."""
         held = self._open.get(event.value)
-        if held is not None:
-            held.confirm(event)
-            self._expect_end(held, event.until)
-            return
         for interval in self._rivals(event):
-            if self._displaces(event, interval):
+            if self._displaces(event, interval) and _lets(held, interval):
                 self._close(interval, event.at, EndReason.SUPERSEDED, event)
-        self._hold(Interval(value=event.value, start=event.at, end=event.until, members=[event], trust=event.trust))
+        if held is None:
+            self._hold(Interval(value=event.value, start=event.at, end=event.until, members=[event], trust=event.trust))
+            return
+        held.confirm(event)
+        self._expect_end(held, event.until)
 
     def retract(self, event: Event) -> None:
         """Close the values that the retraction means: all of them, or those that the surest rung finds."""
@@ -179,6 +179,11 @@ class _OpenSlot:
         self._closed.append(self._open.pop(interval.value))
         for mark in buckets(interval.value.key):
             self._marked[mark].pop(interval.value, None)
+
+
+def _lets(held: Interval | None, rival: Interval) -> bool:
+    """A confirmation ends only what stood beside its value for being more trusted, until now that the value is as trusted."""
+    return held is None or (rival is not held and outranks(rival.trust, held.trust))
 
 
 def _retractable(interval: Interval, event: Event) -> bool:
