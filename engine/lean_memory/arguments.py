@@ -75,6 +75,16 @@ def root_of(value: str | os.PathLike[str] | None) -> str | None:
     )
 
 
+def encodable(root: Path) -> None:
+    """Raise `InvalidInputError` for a data root that SQLite cannot be told of."""
+    try:
+        str(root).encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError(
+            f"The path of the data root, {str(root)!a}, is not UTF-8, and SQLite takes no other; rename the folder or choose another one. Nothing was opened."
+        ) from None
+
+
 def name_of(value: object) -> str:
     """A namespace's name, as far as its type goes. Raises `InvalidNamespaceError`."""
     if not isinstance(value, str):

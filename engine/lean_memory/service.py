@@ -17,6 +17,7 @@ from lean_memory.arguments import (
     check_callable,
     check_count,
     check_target,
+    encodable,
     flag_of,
     instant_of,
     item_of,
@@ -90,6 +91,7 @@ class MemoryService(HoldsFiles):
         passes: Passes | None = None,
     ) -> None:
         self._settings = settings if settings is not None else read_settings(root_of(root))
+        encodable(self._settings.root)
         self._clock = clock
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
         self._passes = passes if passes is not None else passes_of(self._settings)

@@ -113,7 +113,8 @@ def kind_of(path: Path) -> FileKind:
         return FileKind.LINK
     if not path.exists():
         return FileKind.MISSING
-    if not path.is_file() or path.stat().st_size < _HEADER_BYTES:
+    # Ours have plain names; SQLite could not even be asked for one that is not UTF-8.
+    if not path.name.isascii() or not path.is_file() or path.stat().st_size < _HEADER_BYTES:
         return FileKind.FOREIGN
     file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:

@@ -11,8 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from lean_memory import Memory
 from lean_memory.domain import Visibility
-from lean_memory.errors import ClosedError, DamagedFileError, ForeignFileError, NewerSchemaError, StorageError
+from lean_memory.errors import ClosedError, DamagedFileError, ForeignFileError, InvalidInputError, NewerSchemaError, StorageError
 from lean_memory.settings import Settings
 from lean_memory.store.connection import APPLICATION_ID
 from lean_memory.store.migrate import Migration, builtin_migrations
@@ -335,3 +336,21 @@ def test_what_a_stopped_process_was_making_is_named_and_goes_when_its_namespace_
     assert all(file.exists() for file in left)
     open_store(root, "ana").close()
     assert [file.exists() for file in (*left, alive)] == [False, False, True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there may a file's name be any bytes")
+def test_a_name_that_is_not_text_hides_no_namespace(root: Path) -> None:
+    open_store(root, "ana").close()
+    for name in (b"caf\xe9.memory.db", b"caf\xe9.db"):
+        (root / os.fsdecode(name)).write_bytes(b"x" * 5000)
+    listed = listing(root)
+    assert [n.name for n in listed.namespaces] == ["ana"]
+    assert [other.reason for other in listed.others] == ["It was not made by Lean Memory."] * 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there may a folder's name be any bytes")
+def test_a_data_root_whose_name_is_not_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    with pytest.raises(InvalidInputError, match="is not UTF-8"):
+        Memory(root=folder)
+    assert not folder.exists()
