@@ -6,14 +6,15 @@ It is about order alone. Nothing is retired: what is set back here is still true
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.domain import Instant
+from lean_memory.domain import USER, Cardinality, Instant
+from lean_memory.extraction import vocabulary
 from lean_memory.extraction.sentences import sentences
 from lean_memory.retrieval.candidates import Candidates
 from lean_memory.retrieval.lexical import LexicalQuery
@@ -22,6 +23,7 @@ from lean_memory.retrieval.scope import Scope
 from lean_memory.retrieval.scoring import Scored
 from lean_memory.store import lexical_text
 from lean_memory.store.lexical_text import is_unspaced
+from lean_memory.store.search_rows import entities_named
 
 _SHARED, _COVERED = 0.6, 0.35
 """Least share of the question's words in either account, by weight, that stand in both; and of all the question that both speak of."""
@@ -69,6 +71,7 @@ def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: L
         # That it is "currently" so tells nothing of what is so.
         weights=[0.0 if term.word.typed in values.now else term.weight for term in words.terms],
         stems=[term.word.token for term in words.terms],
+        named=frozenset(number for number, term in enumerate(words.terms) if term.word.typed in asked.named),
         tokens=lambda text: lexical_text.tokens(scope.tx.connection, text),
     )
     for passage in judge.outlived(_accounts(scope, candidates, scored, words)):
@@ -90,6 +93,7 @@ def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: Lexic
             shown[passage] = place
     chosen = [shown[passage] for passage in best if not rows.by_assistant[shown[passage]]][:_MOST_ACCOUNTS]
     held = words.counts(rows.row_id) > 0
+    speaker = entities_named(scope.tx.connection, [USER])
     texts = scope.tx.texts(int(rows.row_id[place]) for place in chosen)
     return [
         Account(
@@ -97,10 +101,16 @@ def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: Lexic
             said_at=Instant(int(rows.said_at[place])),
             text=texts.get(int(rows.row_id[place]), ""),
             score=best[int(rows.passage[place])],
+            own=_words(held, [place]),
+            in_slot=_is_in_slot(rows.slot[place], speaker),
             words=_words(held, [place, int(candidates.before[place])]),
         )
         for place in chosen
     ]
+
+
+def _is_in_slot(slot: tuple[int, str] | None, speaker: Set[int]) -> bool:
+    return slot is not None and slot[0] not in speaker and vocabulary.cardinality(slot[1]) is Cardinality.FUNCTIONAL
 
 
 def _words(held: NDArray[np.bool_], places: Iterable[int]) -> frozenset[int]:
@@ -109,13 +119,20 @@ def _words(held: NDArray[np.bool_], places: Iterable[int]) -> frozenset[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """A passage that speaks of what is asked; `words` are the words of the question, by number, in it and in what was said before it."""
+    """A passage that speaks of what is asked.
+
+    `own` are the words of the question, by number, in it, and `words` those in what was said before it as well: an older account may
+    lean on that, but what merely follows one is none.
+    """
 
     passage: int
     said_at: Instant
     text: str
     score: float
+    own: frozenset[int]
     words: frozenset[int]
+    in_slot: bool = False
+    """It is one fact about the world in a slot for one value: that slot says when it is over. Of oneself one speaks in too many ways."""
 
     @cached_property
     def parts(self) -> Sequence[str]:
@@ -150,6 +167,8 @@ class Judge:
     weights: Sequence[float]
     stems: Sequence[str]
     """The words of the question as the index holds them, in the order of `weights`."""
+    named: frozenset[int]
+    """Those of them that are names, by number: who speaks of Italy is not outlived by who speaks of Japan."""
     tokens: Tokens
 
     def outlived(self, accounts: Sequence[Account]) -> frozenset[int]:
@@ -165,7 +184,9 @@ class Judge:
         )
 
     def _outlives(self, newer: Account, older: Account) -> bool:
-        if newer.speaker != older.speaker or not self._share(newer, older, _SHARED_VALUE, _COVERED_VALUE):
+        if older.in_slot or newer.speaker != older.speaker or not older.own & self.named <= newer.own:
+            return False
+        if not self._share(newer, older, _SHARED_VALUE, _COVERED_VALUE):
             return False
         if self.asked.counted:
             return _differ(self._counts(newer), self._counts(older))
@@ -175,8 +196,8 @@ class Judge:
 
     def _share(self, newer: Account, older: Account, of_either: float, of_all: float) -> bool:
         """Whether the words of the question that both speak of are those shares of what either does, and of all."""
-        shared = self._weight(newer.words & older.words)
-        return shared > 0.0 and shared >= of_either * self._weight(newer.words | older.words) and shared >= of_all * sum(self.weights)
+        shared = self._weight(newer.own & older.words)
+        return shared > 0.0 and shared >= of_either * self._weight(newer.own | older.words) and shared >= of_all * sum(self.weights)
 
     def _asks_of_now(self, newer: Account, older: Account) -> bool:
         """Whether the question says that it asks of now; in the present alone, both must speak of more of it."""
@@ -228,7 +249,7 @@ class Judge:
         addressed = self.values.second & {word.casefold() for word in _WORD.findall(part)}
         if addressed or part.rstrip().endswith(("?", "？")) or newer.score < _AS_GOOD * older.score:
             return False
-        if sum(self.weights[word] > 0.0 for word in newer.words & older.words) < min(_WORDS, sum(each > 0.0 for each in self.weights)):
+        if sum(self.weights[word] > 0.0 for word in newer.own & older.words) < min(_WORDS, sum(each > 0.0 for each in self.weights)):
             return False
         return self.asked.of_place or not self._names(self._fullest(older)) or bool(self._names(part))
 

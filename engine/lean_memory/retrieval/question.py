@@ -50,6 +50,8 @@ class Asked:
     of_place: bool
     counted: tuple[str, ...]
     """What it asks the number of: "Korean", "restaurants"."""
+    named: frozenset[str]
+    """Its words that are written as names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,7 @@ def read_asked(text: str) -> Asked:
         of_how_often=_any_of(data.often, words, joined),
         of_now=_any_of(data.values.now, words, joined),
         counted=counted,
+        named=frozenset(word.casefold() for word in _WORD.findall(text)[1:] if word[0].isupper()),
     )
 
 

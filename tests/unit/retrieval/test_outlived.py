@@ -125,6 +125,11 @@ def test_numbers_prices_days_hours_and_places_are_replaced(memory: Memory, old: 
             "How many ramen places have I tried in Leith?",
         ),
         ("We cooked ramen on a Tuesday.", "We cooked ramen on a Friday.", "On which days before June did we cook ramen?"),
+        (
+            "The head of the ramen guild of Kobe is Aiko.",
+            "The head of the ramen guild of Osaka is Ren.",
+            "Who is our current head of the ramen guild of Kobe?",
+        ),
         ("I bought ramen bowls in Kyoto.", "I bought ramen bowls in Osaka.", "Where did I buy ramen bowls?"),
         ("My ramen egg takes 7 minutes.", "I make a ramen egg for 6 friends.", "How long does my ramen egg take?"),
         (
