@@ -43,7 +43,7 @@ from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
 from lean_memory.store.namespaces import FileKind, check_identity, copies_of, kind_of, path_of, refuse_foreign
 from lean_memory.store.opened_file import FileOpener, OpenedFile
-from lean_memory.store.purge import purge
+from lean_memory.store.purge import alone, purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
 from lean_memory.store.tombstones import has_tombstones
 from lean_memory.store.writing import WriteTransaction
@@ -281,7 +281,7 @@ class NamespaceStore:
             if erased is None:
                 erased = self.change(lambda tx: erase(tx, target.find(tx.connection)))
             traces = self._look(partial(traces_of, texts=erased.texts))
-            purge(self._current().write_connection(), self.path, traces, turn=self._lock)
+            purge(self._turn, self.path, traces)
         return replace(erased.result, backups_holding_copies=copies_of(self.path))
 
     def would_forget(
@@ -321,6 +321,13 @@ class NamespaceStore:
                 return False
             time.sleep(_LOOKS_EVERY_SECONDS)
         return True
+
+    def _turn(self, do: Callable[[apsw.Connection], _T], /) -> _T:
+        """Do something with the write connection, outside a transaction, while nobody else uses it; a file that was closed is opened."""
+        with self._lock:
+            con = self._current().write_connection()
+            roll_back(con)
+            return do(con)
 
     def _refuse_nested(self) -> None:
         if self._writing.locked():
@@ -385,7 +392,7 @@ def _clear(path: Path, name: str, settings: Settings, now: Instant) -> bool:
             raise NewerSchemaError(f"{path.name} was written by a newer Lean Memory, so it was not cleared. Update the program first.")
         was_there = not clearing.is_cleared(con)
         clearing.empty_file(con, now)
-        purge(con, path)
+        purge(alone(con), path)
     except BaseException:
         con.close()
         raise

@@ -14,7 +14,7 @@ from lean_memory.store.clear import is_cleared, remove_if_unused, revive
 from lean_memory.store.connection import folder_shared, has_moved, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import Migration, check_schema, create_file, migrate
 from lean_memory.store.namespaces import FileKind, check_identity, kind_of, make_private, refuse_foreign, remove_abandoned_drafts
-from lean_memory.store.purge import purge
+from lean_memory.store.purge import alone, purge
 from lean_memory.store.reading import ReaderPool
 
 _WAL = "wal"
@@ -119,7 +119,7 @@ class FileOpener:
     def _purge_again(self, con: apsw.Connection) -> None:
         """What was looked for is not known any more, so the file is rewritten; where that fails, the mark stays."""
         try:
-            purge(con, self.path, rewrite=True)
+            purge(alone(con), self.path, rewrite=True)
         except DamagedFileError:
             raise
         except StorageError:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
+from typing import Protocol, TypeVar, cast
 
 import apsw
 
@@ -23,33 +23,43 @@ _TELLING = 8
 _REWRITTEN_IN_MEMORY = 256 << 20
 """Bytes; a larger file is rewritten by way of a file in its own folder."""
 
+_T = TypeVar("_T")
 
-def purge(
-    con: apsw.Connection,
-    path: Path,
-    traces: Sequence[bytes] = (),
-    *,
-    rewrite: bool = False,
-    turn: AbstractContextManager[object] | None = None,
-) -> None:
+
+class Turn(Protocol):
+    """Does something with the connection while nobody else uses it, and gives what came of it.
+
+    The connection is had in no other way, and may be another one each time: the file may be closed and opened anew in between.
+    """
+
+    def __call__(self, do: Callable[[apsw.Connection], _T], /) -> _T: ...
+
+
+def alone(con: apsw.Connection) -> Turn:
+    """The turns of a connection that only one thread knows."""
+
+    def turn(do: Callable[[apsw.Connection], _T], /) -> _T:
+        return do(con)
+
+    return turn
+
+
+def purge(turn: Turn, path: Path, traces: Sequence[bytes] = (), *, rewrite: bool = False) -> None:
     """Empty the log into the file, and rewrite the file if one of `traces` is still in it, or in any case.
 
     Moving cells between pages can leave copies in space that SQLite does not use or overwrite; only a rewrite removes those. The file
-    stays marked as one to be purged where a trace is there even then. `turn` is held while the connection is used, and not while the
+    stays marked as one to be purged where a trace is there even then. The connection is used in turns, and not while the
     file is looked through. Raises `BusyError` when another program reads for so long that the log cannot be emptied, and another
     `StorageError` when the disk does not let it happen; the next opening tries again.
     """
-    turn = turn or nullcontext()
     with _said_to_be_erased(path):
-        _empty_log(con, path, turn)
+        _empty_log(turn, path)
         if rewrite or any_in_file(path, traces):
-            with turn:
-                _rewrite(con, path)
-            _empty_log(con, path, turn)
-            if any_in_file(path, _telling(con, traces)):
+            named = turn(lambda con: _rewrite(con, path))
+            _empty_log(turn, path)
+            if any_in_file(path, _telling(traces, named)):
                 return
-        with turn:
-            con.execute("DELETE FROM setting WHERE key = 'unpurged'")
+        turn(lambda con: con.execute("DELETE FROM setting WHERE key = 'unpurged'").fetchall())
 
 
 def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
@@ -75,22 +85,15 @@ def any_in_file(path: Path, traces: Sequence[bytes]) -> bool:
         file.xClose()
 
 
-def _empty_log(con: apsw.Connection, path: Path, turn: AbstractContextManager[object]) -> None:
+def _empty_log(turn: Turn, path: Path) -> None:
     """Move the log into the file and cut it to nothing; readers of older moments are waited for, a little at a time.
 
     SQLite itself waits for them, but not for another connection that is emptying the log.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline:
-        with turn:
-            waits = con.pragma("busy_timeout")
-            usual = waits if isinstance(waits, int) else 0
-            con.set_busy_timeout(_ATTEMPT_WAITS_MS)
-            try:
-                if _try_to_empty(con):
-                    return
-            finally:
-                con.set_busy_timeout(usual)
+        if turn(_attempt_to_empty):
+            return
         time.sleep(_PAUSE_SECONDS)
     raise BusyError(
         f"It was erased, and no search finds it; but another program has been reading {path.name} all the while, so its log still holds "
@@ -98,16 +101,27 @@ def _empty_log(con: apsw.Connection, path: Path, turn: AbstractContextManager[ob
     )
 
 
+def _attempt_to_empty(con: apsw.Connection) -> bool:
+    """Try it for a part of a second; gives whether it was done."""
+    waits = con.pragma("busy_timeout")
+    usual = waits if isinstance(waits, int) else 0
+    con.set_busy_timeout(_ATTEMPT_WAITS_MS)
+    try:
+        return _try_to_empty(con)
+    finally:
+        con.set_busy_timeout(usual)
+
+
 def _try_to_empty(con: apsw.Connection) -> bool:
     row = con.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     return row is not None and row[0] == 0
 
 
-def _rewrite(con: apsw.Connection, path: Path) -> None:
-    """Write the file anew from what it holds. What is put down meanwhile stays in memory, or in the folder of the file."""
+def _rewrite(con: apsw.Connection, path: Path) -> bytes:
+    """Write the file anew from what it holds, and give the names in it. What is put down meanwhile stays in memory, or in its folder."""
     if pragma_int(con, "page_count") * pragma_int(con, "page_size") <= _REWRITTEN_IN_MEMORY:
         con.execute("VACUUM")
-        return
+        return _names(con)
     folder = str(path.parent).replace("'", "''")
     con.execute(f"PRAGMA temp_store_directory = '{folder}'")
     con.execute("PRAGMA temp_store = FILE")
@@ -115,12 +129,17 @@ def _rewrite(con: apsw.Connection, path: Path) -> None:
         con.execute("VACUUM")
     finally:
         con.execute("PRAGMA temp_store = MEMORY")
+    return _names(con)
 
 
-def _telling(con: apsw.Connection, traces: Sequence[bytes]) -> list[bytes]:
-    """The traces that stand in no file by chance, nor by the names of its tables."""
+def _names(con: apsw.Connection) -> bytes:
+    """The scripts of the file's tables, in lower case."""
     scripts = cast("list[tuple[str]]", con.execute("SELECT lower(sql) FROM sqlite_schema WHERE sql IS NOT NULL").fetchall())
-    named = "\n".join(row[0] for row in scripts).encode()
+    return "\n".join(row[0] for row in scripts).encode()
+
+
+def _telling(traces: Sequence[bytes], named: bytes) -> list[bytes]:
+    """The traces that stand in no file by chance, nor by the names of its tables."""
     return [trace for trace in traces if len(trace) >= _TELLING and trace.lower() not in named]
 
 

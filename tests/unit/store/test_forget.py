@@ -436,7 +436,7 @@ def test_a_rewrite_puts_nothing_down_outside_the_data_root(root: Path, monkeypat
         return False
 
     con.set_progress_handler(look, 20)
-    purging.purge(con, path_of(root, "ana"), rewrite=True)
+    purging.purge(purging.alone(con), path_of(root, "ana"), rewrite=True)
     con.close()
     temporary = [Path(name) for name in opened if "(deleted)" in name or "etilqs" in name]
     assert len(temporary) == files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -72,6 +73,60 @@ def test_a_file_is_looked_through_while_others_write(root: Path, monkeypatch: py
     store.forget(fact_id=fact)
     assert written == [True]
     assert objects(current(store)) == ["tea"]
+    assert store.status().problems == ()
+    store.close()
+
+
+def test_what_forgetting_asks_the_file_waits_for_whoever_is_writing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(root)
+    [fact] = say(store, works_at("Zyxwv"), at=day(1)).fact_ids
+    empty, writers, failed, inside = purging.__dict__["_empty_log"], list[threading.Thread](), list[apsw.Error](), threading.Event()
+    erased = threading.Event()
+
+    def hold() -> int:
+        inside.set()
+        erased.wait(0.6)
+        return 1
+
+    def write() -> None:
+        try:
+            with store.write() as tx:
+                tx.connection.create_scalar_function("hold", hold, 0)
+                tx.connection.execute("SELECT hold()").fetchall()
+        except apsw.Error as error:
+            failed.append(error)
+
+    def emptied_and_then_in_use(*given: object) -> None:
+        empty(*given)
+        inside.clear()
+        writers.append(threading.Thread(target=write))
+        writers[-1].start()
+        inside.wait()
+
+    monkeypatch.setattr(purging, "any_in_file", lambda *_: True)
+    monkeypatch.setattr(purging, "_empty_log", emptied_and_then_in_use)
+    store.forget(fact_id=fact)
+    erased.set()
+    for writer in writers:
+        writer.join()
+    assert failed == []
+    assert len(writers) == 2
+    store.close()
+
+
+def test_forgetting_goes_on_when_the_file_was_closed_meanwhile(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(root)
+    [fact] = say(store, works_at("Zyxwv"), at=day(1)).fact_ids
+    look = purging.any_in_file
+
+    def closed_meanwhile(path: Path, traces: Sequence[bytes]) -> bool:
+        assert store.let_go(time.monotonic() + 10)
+        store.go_on()
+        return look(path, traces)
+
+    monkeypatch.setattr(purging, "any_in_file", closed_meanwhile)
+    store.forget(fact_id=fact)
+    assert current(store) == []
     assert store.status().problems == ()
     store.close()
 
