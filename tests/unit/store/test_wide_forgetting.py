@@ -83,7 +83,7 @@ def test_what_forgetting_asks_the_file_waits_for_whoever_is_writing(root: Path, 
     empty, writers, failed, inside = purging.__dict__["_empty_log"], list[threading.Thread](), list[apsw.Error](), threading.Event()
     erased = threading.Event()
 
-    def hold() -> int:
+    def hold(*_: object) -> int:
         inside.set()
         erased.wait(0.6)
         return 1
@@ -103,7 +103,10 @@ def test_what_forgetting_asks_the_file_waits_for_whoever_is_writing(root: Path, 
         writers[-1].start()
         inside.wait()
 
-    monkeypatch.setattr(purging, "any_in_file", lambda *_: True)
+    def found(*_: object) -> bool:
+        return True
+
+    monkeypatch.setattr(purging, "any_in_file", found)
     monkeypatch.setattr(purging, "_empty_log", emptied_and_then_in_use)
     store.forget(fact_id=fact)
     erased.set()
