@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ _MOST_BETWEEN = 3
 
 _SHARED_PRESENT, _COVERED_PRESENT = 0.6, 0.4
 """The same for a question that only stands in the present."""
+_HEAD = 80
 _WORDS = 2
 """Least number of words that accounts without numbers share with the question: by one, they need not be of the same thing."""
 _MOST_ACCOUNTS = 12
@@ -64,6 +65,11 @@ def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: L
     found = np.zeros(len(rows), dtype=np.bool_)
     if asked.of_several or not words.terms:
         return found
+
+    @cache
+    def tokens(text: str) -> Sequence[str]:
+        return lexical_text.tokens(scope.tx.connection, text)
+
     values = value_words()
     judge = Judge(
         asked=asked,
@@ -72,7 +78,7 @@ def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: L
         weights=[0.0 if term.word.typed in values.now else term.weight for term in words.terms],
         stems=[term.word.token for term in words.terms],
         named=frozenset(number for number, term in enumerate(words.terms) if term.word.typed in asked.named),
-        tokens=lambda text: lexical_text.tokens(scope.tx.connection, text),
+        tokens=tokens,
     )
     for passage in judge.outlived(_accounts(scope, candidates, scored, words)):
         episode = rows.episode[rows.passage == passage][0]
@@ -142,7 +148,7 @@ class Account:
     @cached_property
     def speaker(self) -> str | None:
         """Who says it, where it begins with a name."""
-        return next((each.speaker for each in sentences(self.text)), None)
+        return next((each.speaker for each in sentences(self.text[:_HEAD])), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
