@@ -51,7 +51,7 @@ def _supervise(root: Path, idle_exit: float | None) -> int:
     )
     _stop_on_signals(supervisor)
     instance.say_running(root)
-    if sys.stdout is not None and sys.stdout.isatty():
+    if sys.stdout is not None:
         threading.Thread(target=_greet, args=(root,), daemon=True).start()
     if supervisor.run() is End.FAILED:
         instance.say_failed(root, supervisor.reason)
@@ -87,5 +87,6 @@ def _greet(root: Path) -> None:
         live = find(root)
         if live is not None:
             say(f"Lean Memory serves {root} at {live.address}. Ctrl-C stops it.")
+            sys.stdout.flush()
             return
         time.sleep(0.1)

@@ -55,6 +55,13 @@ def test_a_killed_service_is_started_again(root: Path) -> None:
             eventually(lambda before=service: (now := find(root)) is not None and now.instance != before.instance)
 
 
+def test_it_says_where_the_service_is(root: Path) -> None:
+    with running_supervisor(root) as supervisor:
+        address = live(root).address
+        assert supervisor.stdout is not None
+        assert address.encode() in supervisor.stdout.readline()
+
+
 def test_a_second_one_says_that_the_first_one_runs(root: Path) -> None:
     with running_supervisor(root) as first:
         live(root)
