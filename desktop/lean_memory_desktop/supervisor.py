@@ -20,6 +20,7 @@ from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING
 LONGEST_GOODBYE = 30.0
 """Seconds a child gets to finish what it is doing."""
 _INSISTING = 3.0
+_MUTE_CHECKUPS = 3
 _LARGEST_LOG = 1_000_000
 _LAST_WORDS = 3
 
@@ -77,7 +78,8 @@ class Supervisor:
 
     `in_use` tells whether anybody needs them; once nobody did for `idle_exit` seconds, everything ends. `None` waits for nobody.
     `elsewhere` tells whether another process does a child's work, when the child has ended because of that; `worked` whether the
-    process with this identifier got as far as doing its work.
+    process with this identifier got as far as doing its work. `answers`, asked every `checkup` seconds, tells whether it still does: one
+    that worked and then is mute three times in a row is ended, and started again like one that died.
     """
 
     def __init__(
@@ -88,11 +90,15 @@ class Supervisor:
         in_use: Callable[[], bool],
         elsewhere: Callable[[], bool],
         worked: Callable[[int], bool],
+        answers: Callable[[], bool],
+        checkup: float = 30.0,
         idle_exit: float | None = None,
         patience: Patience | None = None,
     ) -> None:
         self._children = [_Child(program=program, log=root / "logs" / f"{program.name}.log") for program in programs]
         self._in_use, self._elsewhere, self._worked = in_use, elsewhere, worked
+        self._answers, self._checkup = answers, checkup
+        self._next_checkup = time.monotonic() + checkup
         self._idle_exit = idle_exit
         self._patience = patience or Patience()
         self._events: queue.SimpleQueue[_Child | None] = queue.SimpleQueue()
@@ -130,7 +136,7 @@ class Supervisor:
         now = time.monotonic()
         due = [max(0.0, child.due - now) for child in self._children if child.due is not None]
         idle = [] if self._idle_exit is None else [min(30.0, max(0.05, self._idle_exit / 4))]
-        return min([*due, *idle, 60.0])
+        return min([*due, *idle, max(0.0, self._next_checkup - now)])
 
     def _look_around(self) -> End | None:
         """Start whose pause is over, and see whether anybody is still there."""
@@ -141,12 +147,23 @@ class Supervisor:
                     child.due = now + 2.0
                 else:
                     child.start(self._events.put)
+        if self._next_checkup <= now:
+            self._check_up()
+            self._next_checkup = time.monotonic() + self._checkup
         if self._idle_exit is not None:
             if self._in_use():
                 self._last_used = now
             elif now - self._last_used >= self._idle_exit:
                 return End.IDLE
         return None
+
+    def _check_up(self) -> None:
+        working = [child for child in self._children if child.is_running and self._worked(child.pid)]
+        answers = not working or self._answers()
+        for child in working:
+            child.mute = 0 if answers else child.mute + 1
+            if child.mute >= _MUTE_CHECKUPS:
+                child.end_at_once()
 
     def _after_death_of(self, child: _Child) -> End | None:
         now = time.monotonic()
@@ -176,6 +193,12 @@ class _Child:
     deaths: list[Death] = field(default_factory=list[Death])
     due: float | None = None
     displaced: bool = False
+    mute: int = 0
+    """How many times in a row it did not answer."""
+
+    @property
+    def is_running(self) -> bool:
+        return self.process is not None and self.process.returncode is None
 
     @property
     def pid(self) -> int:
@@ -186,7 +209,7 @@ class _Child:
         return None if self.process is None else self.process.returncode
 
     def start(self, ended: Callable[[_Child], None]) -> None:
-        self.due = None
+        self.due, self.mute = None, 0
         self.log.parent.mkdir(mode=0o700, exist_ok=True)
         if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
             self.log.replace(self.log.with_suffix(".log.1"))
@@ -199,6 +222,10 @@ class _Child:
         if process.stdin is not None:
             process.stdin.close()
         ended(self)
+
+    def end_at_once(self) -> None:
+        if self.process is not None:
+            self.process.kill()
 
     def say_goodbye(self) -> None:
         if self.process is not None and self.process.stdin is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ACCESS_FILE = "access.jsonl"
 """The service's log of uses; named here once more, as the module that writes it loads what a supervisor does without."""
+_CHECKUP_PATIENCE = 5.0
 _GREETING = 60.0
 
 
@@ -47,6 +48,7 @@ def _supervise(root: Path, idle_exit: float | None) -> int:
         in_use=lambda: how_many(root) > 0 or _used_lately(root, idle_exit or 0.0),
         elsewhere=lambda: find(root) is not None,
         worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,
+        answers=lambda: find(root, timeout=_CHECKUP_PATIENCE) is not None,
         idle_exit=idle_exit,
     )
     _stop_on_signals(supervisor)

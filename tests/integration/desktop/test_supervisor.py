@@ -106,6 +106,8 @@ def supervised(
         in_use=lambda: False,
         elsewhere=lambda: False,
         worked=worked,
+        answers=lambda: False,
+        checkup=0.1,
         idle_exit=idle_exit,
         patience=Patience(pauses=(0.0, 0.0), window=60),
     )
@@ -116,6 +118,25 @@ def test_a_child_that_only_dies_is_given_up_with_its_last_words(root: Path) -> N
     assert supervisor.run() is End.FAILED
     assert "ended 3 times, the last time with code 1" in supervisor.reason
     assert "no more cheese" in supervisor.reason
+
+
+def test_one_that_worked_and_then_is_mute_is_ended_and_started_again(root: Path) -> None:
+    starts = root / "starts"
+    mute = child(f"import sys; open({str(starts)!r}, 'ab').write(b'x'); sys.stdin.read()")
+    supervisor = supervised(root, mute, worked=lambda _: starts.exists())
+    ends: list[End] = []
+    thread = threading.Thread(target=lambda: ends.append(supervisor.run()))
+    thread.start()
+    eventually(lambda: starts.exists() and len(starts.read_bytes()) >= 3)
+    supervisor.stop()
+    thread.join(60)
+    assert ends == [End.ASKED]
+
+
+def test_one_that_is_mute_before_it_ever_worked_is_still_starting(root: Path) -> None:
+    slow = child("import sys, time; sys.stdin.read()")
+    supervisor = supervised(root, slow, idle_exit=1.0)
+    assert supervisor.run() is End.IDLE
 
 
 def test_it_ends_when_nobody_needs_it_any_more(root: Path) -> None:
