@@ -52,7 +52,8 @@ class Phrases:
         keys = words.keys
         for first, key in enumerate(keys):
             for length in self._lengths.get(key, ()):
-                if keys[first : first + length] in self._wanted:
+                # What is left of the words may be less, and be a shorter one of the phrases.
+                if first + length <= len(keys) and keys[first : first + length] in self._wanted:
                     yield first, length
 
 
