@@ -82,10 +82,13 @@ class OpenNamespace:
         """Close the file and let nobody open it until `go_on`; gives whether that was done before the deadline (see the store's)."""
         if not self._opening.acquire(timeout=max(0.0, deadline - time.monotonic())):
             return False
-        if self._parts is None or self._parts[0].let_go(deadline):
-            return True
-        self._opening.release()
-        return False
+        done = False
+        try:
+            done = self._parts is None or self._parts[0].let_go(deadline)
+        finally:
+            if not done:
+                self._opening.release()
+        return done
 
     def go_on(self) -> None:
         """Let the file be opened again after `let_go`."""

@@ -7,7 +7,6 @@ goes on waiting.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
@@ -21,6 +20,7 @@ from lean_memory.extraction.instructions import steers
 from lean_memory.extraction.router import Tally, route
 from lean_memory.extraction.told import Told, told
 from lean_memory.extraction.typer import Surroundings, Verdict
+from lean_memory.forking import Mutex
 from lean_memory.models.ports import EntityRelationModel, TypingModel
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Passes:
     ) -> None:
         self._entities = None if entities is None else _Once(entities)
         self._typing = None if typing is None else _Once(typing)
-        self._lock = threading.Lock()
+        self._lock = Mutex()
         self._missed = ""
         self._tally = Tally()
 
@@ -126,7 +126,7 @@ class _Once(Generic[_M]):
     """A model that is loaded when it is first asked for, by one thread; a failure is not kept."""
 
     def __init__(self, load: Callable[[], _M]) -> None:
-        self._load, self._lock = load, threading.Lock()
+        self._load, self._lock = load, Mutex()
         self._model: _M | None = None
 
     def get(self) -> _M:

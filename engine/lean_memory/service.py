@@ -7,6 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -44,7 +45,7 @@ from lean_memory.domain import (
 from lean_memory.errors import ClosedError, NotFoundError, StorageError
 from lean_memory.explaining import explanation
 from lean_memory.finishing import Finished
-from lean_memory.forking import HoldsFiles, watch
+from lean_memory.forking import Gate, HoldsFiles, watch
 from lean_memory.keeping import Addition, addition_of
 from lean_memory.model_choice import passes_of
 from lean_memory.models.builtin import BuiltinEmbedder
@@ -68,6 +69,8 @@ KEPT_OPEN = 32
 """Namespaces that stay open, the last used ones; each holds some file handles and its index in memory."""
 
 _FORK_WAITS_SECONDS = 5.0
+_ALL = ""
+"""Stands for all namespaces; none has such a name."""
 
 _FIELDS = frozenset(["text", "t_ref", "tz", "source", "client", "relearn"])
 _T = TypeVar("_T")
@@ -104,6 +107,10 @@ class MemoryService(HoldsFiles):
         """While the process forks: what is closed, and whether the lock is held."""
         self._inherited: dict[str, OpenNamespace] = {}
         """In a forked child: what could not be closed before. It is kept as it is, as closing it here could harm the parent's file."""
+        self._gate = Gate()
+        self._cut_off: frozenset[str] = frozenset()
+        self._not_ours: frozenset[str] = frozenset()
+        """What is passed through with files of its own; who stayed there for the time of a fork; what a child may not touch for that."""
         watch(self)
 
     @property
@@ -247,7 +254,9 @@ class MemoryService(HoldsFiles):
     def clear(self, namespace: str) -> ClearResult:
         """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
         self._check_open()
-        cleared = NamespaceStore.clear(self._settings.root, name_of(namespace), settings=self._settings, clock=self._clock)
+        self._check_own(name_of(namespace))
+        with self._gate.through(namespace):
+            cleared = NamespaceStore.clear(self._settings.root, namespace, settings=self._settings, clock=self._clock)
         with self._lock:
             idle = self._leave(namespace)
         if idle is not None:
@@ -257,19 +266,19 @@ class MemoryService(HoldsFiles):
     def namespaces(self) -> list[str]:
         """The names of all namespaces in the data root, sorted."""
         self._check_open()
-        return sorted(entry.name for entry in namespaces.listing(self._settings.root).namespaces)
+        return sorted(entry.name for entry in self._listing().namespaces)
 
     def other_files(self) -> list[tuple[str, str]]:
         """Databases in the data root that are no namespaces of ours, each path with the reason; they are never written."""
         self._check_open()
-        return [(str(other.path), other.reason) for other in namespaces.listing(self._settings.root).others]
+        return [(str(other.path), other.reason) for other in self._listing().others]
 
     def status(self, namespace: str | None = None) -> list[NamespaceStatus]:
         """Counts and sizes of one namespace, or of all; of one whose file cannot be used, why."""
         if namespace is not None:
             return [self._with(namespace, lambda opened: opened.store.status(), create=False, resume=False)]
         self._check_open()
-        listed = namespaces.listing(self._settings.root)
+        listed = self._listing()
         found = [unusable(other.name, other.path, other.reason) for other in listed.others if other.name is not None]
         for entry in listed.namespaces:
             try:
@@ -296,22 +305,29 @@ class MemoryService(HoldsFiles):
     def before_fork(self) -> None:
         """Close every file for the time of a fork; waits a little for other threads that are at work in one."""
         deadline = time.monotonic() + _FORK_WAITS_SECONDS
+        self._let_go = []
         self._locked = self._lock.acquire(timeout=_FORK_WAITS_SECONDS)
-        self._let_go = [opened for opened in self._every if opened.let_go(deadline)]
+        with ExitStack() as every:
+            for opened in list(self._every):
+                every.callback(self._let_go_of, opened, deadline)
+            self._cut_off = self._gate.shut(deadline)
 
     def after_fork(self, *, in_child: bool) -> None:
         """Go on after a fork; files are opened again when they are needed."""
         if in_child:
-            self._inherited = {opened.name: opened for opened in self._every if opened not in self._let_go}
+            self._inherited |= {opened.name: opened for opened in self._every if opened not in self._let_go}
+            self._not_ours |= self._cut_off | self._inherited.keys()
             self._open = OrderedDict((name, opened) for name, opened in self._open.items() if name not in self._inherited)
-        for opened in self._let_go:
-            opened.go_on()
+            # Other threads of the parent may have held them.
+            self._lock, self._gate, self._locked = threading.Lock(), Gate(), False
+        with ExitStack() as every:
+            if self._locked:
+                every.callback(self._lock.release)
+            every.callback(self._gate.open)
+            for opened in self._let_go:
+                every.callback(opened.go_on)
         self._let_go = []
-        if in_child:
-            # Another thread of the parent may have held it.
-            self._lock = threading.Lock()
-        elif self._locked:
-            self._lock.release()
+        self._locked = False
 
     def __enter__(self) -> Self:
         return self
@@ -319,12 +335,20 @@ class MemoryService(HoldsFiles):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    def _listing(self) -> namespaces.Listing:
+        with self._gate.through(_ALL):
+            return namespaces.listing(self._settings.root)
+
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedError("This memory is closed; make a new Memory to go on.")
 
+    def _let_go_of(self, opened: OpenNamespace, deadline: float) -> None:
+        if opened.let_go(deadline):
+            self._let_go.append(opened)
+
     def _check_own(self, name: str) -> None:
-        if name in self._inherited:
+        if name in self._not_ours or _ALL in self._not_ours:
             raise ClosedError(
                 f"This process was forked while another thread was at work in the namespace “{name}”, so it cannot be used here. Nothing was "
                 "written; fork when no call is running, or start the process anew (multiprocessing calls that “spawn”)."

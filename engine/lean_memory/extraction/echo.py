@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from threading import Lock
 from typing import cast
 
 from lean_memory.domain import STATES, Act, Candidate, Fact, FactId, Instant, Modality, Polarity, RecordKind, Source, name_key, value_key
+from lean_memory.forking import Mutex
 
 WINDOW_MS = 24 * 60 * 60 * 1000
 """For how long what was served may come back as an echo."""
@@ -54,7 +54,7 @@ class Ledger:
         self._noted: deque[tuple[Fact, Instant]] = deque(maxlen=_MOST)
         self._by_words: OrderedDict[_Words, dict[_Value, Served]] = OrderedDict()
         self._by_slot: OrderedDict[_Slot, Served] = OrderedDict()
-        self._lock = Lock()
+        self._lock = Mutex()
 
     def note(self, facts: Iterable[Fact], at: Instant) -> None:
         """Facts are served at a moment."""

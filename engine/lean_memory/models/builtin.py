@@ -7,7 +7,6 @@ import importlib
 import json
 import logging
 import os
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from lean_memory.domain import ModelIdentity
 from lean_memory.errors import ModelError
+from lean_memory.forking import Mutex
 from lean_memory.models.ports import CosineThresholds, Vectors
 from lean_memory.models.unknown_words import direction
 
@@ -51,7 +51,7 @@ class BuiltinEmbedder:
     def __init__(self, *, threads: int = 2, folder: Path = DATA) -> None:
         self._manifest = _read_manifest(folder)
         self._threads = max(1, min(threads, os.cpu_count() or 1))
-        self._loading = threading.Lock()
+        self._loading = Mutex()
         self._model: _Model | None = None
 
     @property

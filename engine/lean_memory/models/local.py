@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
 from lean_memory.errors import ModelError
+from lean_memory.forking import Mutex
 from lean_memory.models.ports import FoundEntity, FoundRelation, Markup
 
 BATCH = 8
@@ -21,7 +21,7 @@ class LocalGliner:
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
-        self._alone = threading.Lock()
+        self._alone = Mutex()
 
     def read(self, texts: Sequence[str], *, labels: Sequence[str], relations: Sequence[str], threshold: float) -> list[Markup]:
         """What is in each text, in order; everything that scores at least `threshold`. Raises `ModelError`."""

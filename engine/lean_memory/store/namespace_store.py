@@ -29,6 +29,7 @@ from lean_memory.domain import (
     Visibility,
 )
 from lean_memory.errors import ClosedError, NewerSchemaError, StorageError
+from lean_memory.forking import Mutex
 from lean_memory.settings import Settings
 from lean_memory.store import clear as clearing, search_index
 from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back, snapshot
@@ -72,7 +73,7 @@ class NamespaceStore:
         self._lock = RLock()
         self._writing = Lock()
         """Held during a write transaction, besides `_lock`."""
-        self._purging = Lock()
+        self._purging = Mutex()
         """Held while something is forgotten, before the others."""
         self.name = opener.name
         self.path = opener.path
