@@ -14,17 +14,20 @@ from bench.report import Figure, Row, SuiteResult
 from bench.sentences import sentences
 from bench.speed import folder_bytes
 from bench.suites import Setting
+from lean_memory.clock import system_clock
 from lean_memory.domain import Instant
+from lean_memory.settings import Settings
+from lean_memory.store.namespace_store import NamespaceStore
 
 STARTS = 5
 ADDED = 2_000
-KB = 1024
+KB = 1000
 FIRST_SAID = Instant(1_750_000_000_000)
 
 
 def run_size(setting: Setting) -> SuiteResult:
-    """Bytes of a namespace that holds nothing but a greeting, of one fact more, and per fact of a full one, all after `close`."""
-    empty, one = _bytes_after(["Hello!"]), _bytes_after(["Hello!", "I live in Lisbon."])
+    """Bytes of a namespace that holds nothing, of one with a fact, and per fact of a full one, all after `close`."""
+    empty, one = _bytes_of_empty(), _bytes_after(["I live in Lisbon."])
     many = sentences(setting.data, ADDED)
     details = {
         "empty namespace, bytes": float(empty),
@@ -34,7 +37,7 @@ def run_size(setting: Setting) -> SuiteResult:
     for scale in setting.scales:
         with bulk.filled_store(setting, scale) as filled:
             details[f"bytes per fact at {scale:,} facts"] = folder_bytes(filled.root) / scale
-    figures = [Figure(name=name.removesuffix(", bytes"), measured=value / KB, unit="KB") for name, value in details.items()]
+    figures = [Figure(name=name.removesuffix(", bytes"), measured=value / KB, unit="kB") for name, value in details.items()]
     return SuiteResult(suite="size", rows=[Row(number="-", measure="Size", figures=figures)], details=details)
 
 
@@ -47,6 +50,12 @@ def run_coldstart(setting: Setting) -> SuiteResult:
     figures = [Figure(name=name.removesuffix(", ms"), measured=ms, unit="ms", more_is_better=False) for name, ms in details.items()]
     row = Row(number="-", measure=f"Process start to first answer, median of {STARTS}", figures=figures)
     return SuiteResult(suite="coldstart", rows=[row], details=details)
+
+
+def _bytes_of_empty() -> int:
+    with TemporaryDirectory(prefix="lean-memory-bench-") as folder:
+        NamespaceStore.open(Path(folder), "size", settings=Settings(root=Path(folder)), clock=system_clock).close()
+        return folder_bytes(Path(folder))
 
 
 def _bytes_after(texts: Sequence[str]) -> int:

@@ -45,10 +45,10 @@ def run_adds(setting: Setting) -> SuiteResult:
 CROWDED = {"functional": "I now live in Town{number}.", "multi-valued": "I like game number {number}."}
 
 
-def adds(memory: Memory, namespace: str, texts: Iterable[str]) -> list[float]:
-    """Milliseconds of each `add`."""
+def adds(memory: Memory, namespace: str, texts: Iterable[str], *, minute: int = 0) -> list[float]:
+    """Milliseconds of each `add`; the first text is said at `minute`, each next one a minute later."""
     times: list[float] = []
-    for number, text in enumerate(texts):
+    for number, text in enumerate(texts, start=minute):
         before = perf_counter()
         memory.add(namespace, text, t_ref=Instant(FIRST_SAID + number * MINUTE), tz="UTC")
         times.append((perf_counter() - before) * 1000)
@@ -84,11 +84,15 @@ def _add_many(texts: Sequence[str]) -> dict[str, float]:
     return {"sentences": float(len(texts)), "per second": len(texts) / elapsed}
 
 
-def _crowded(template: str) -> dict[str, float]:
+def _crowded(template: str) -> dict[str, dict[str, float]]:
     with scratch_memory() as memory:
         adds(memory, "crowded", (template.format(number=number) for number in range(SLOT_VALUES)))
-        more = range(SLOT_VALUES, SLOT_VALUES + SLOT_ADDS)
-        return spread(adds(memory, "crowded", (template.format(number=number) for number in more)))
+        newest = [template.format(number=SLOT_VALUES + number) for number in range(SLOT_ADDS)]
+        late = [template.format(number=2 * SLOT_VALUES + number) for number in range(SLOT_ADDS)]
+        return {
+            "said last": spread(adds(memory, "crowded", newest, minute=SLOT_VALUES)),
+            "said first and told last": spread(adds(memory, "crowded", late, minute=-SLOT_ADDS)),
+        }
 
 
 def _long_message() -> dict[str, float]:
