@@ -37,7 +37,8 @@ def services(tmp_path: Path) -> Iterator[Starting]:
     yield start
     for service in started:
         if service.process.poll() is None:
-            service.kill()
+            service.process.kill()
+        service.ended()
 
 
 def settled(shim: Shim) -> dict[str, object]:
