@@ -34,8 +34,8 @@ class OpenNamespace:
         self._finisher: Finisher | None = None
         self._resumed = False
         self.is_closed = False
-        self.users = 0
-        """How many calls are at work in it, as its memory counts them."""
+        self.calls: set[object] = set()
+        """Which calls are at work in it, as its memory counts them."""
         self.is_left = False
         """Whether nobody else is to begin in it; whoever is the last at work in it closes it."""
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
-import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
-from weakref import WeakSet
 
 from lean_memory.arguments import (
     batches_of,
@@ -22,7 +18,6 @@ from lean_memory.arguments import (
     flag_of,
     instant_of,
     item_of,
-    name_of,
     query_of,
     root_of,
     word_of,
@@ -42,15 +37,15 @@ from lean_memory.domain import (
     SearchHit,
     Visibility,
 )
-from lean_memory.errors import ClosedError, NotFoundError, StorageError
+from lean_memory.errors import NotFoundError, StorageError
 from lean_memory.explaining import explanation
 from lean_memory.finishing import Finished
-from lean_memory.forking import Gate, HoldsFiles, watch
 from lean_memory.keeping import Addition, addition_of
 from lean_memory.model_choice import passes_of
 from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.ports import Embedder
 from lean_memory.open_namespace import OpenNamespace
+from lean_memory.open_namespaces import OpenNamespaces
 from lean_memory.passes import Passes
 from lean_memory.retrieval import recipes
 from lean_memory.settings import Settings, read_settings
@@ -65,18 +60,11 @@ Moment = int | dt.datetime
 BATCH = 64
 """Episodes that `add_many` learns in one transaction."""
 
-KEPT_OPEN = 32
-"""Namespaces that stay open, the last used ones; each holds some file handles and its index in memory."""
-
-_FORK_WAITS_SECONDS = 5.0
-_ALL = ""
-"""Stands for all namespaces; none has such a name."""
-
 _FIELDS = frozenset(["text", "t_ref", "tz", "source", "client", "relearn"])
 _T = TypeVar("_T")
 
 
-class MemoryService(HoldsFiles):
+class MemoryService:
     """A memory over one data root; exported as `lean_memory.Memory`.
 
     Safe to use from several threads, several processes may have the same root open, and a process that forks may go on using it in
@@ -98,20 +86,9 @@ class MemoryService(HoldsFiles):
         self._clock = clock
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
         self._passes = passes if passes is not None else passes_of(self._settings)
-        self._open: OrderedDict[str, OpenNamespace] = OrderedDict()
-        self._every: WeakSet[OpenNamespace] = WeakSet()
-        self._lock = threading.Lock()
-        self._closed = False
-        self._let_go: list[OpenNamespace] = []
-        self._locked = False
-        """While the process forks: what is closed, and whether the lock is held."""
-        self._inherited: dict[str, OpenNamespace] = {}
-        """In a forked child: what could not be closed before. It is kept as it is, as closing it here could harm the parent's file."""
-        self._gate = Gate()
-        self._cut_off: frozenset[str] = frozenset()
-        self._not_ours: frozenset[str] = frozenset()
-        """What is passed through with files of its own; who stayed there for the time of a fork; what a child may not touch for that."""
-        watch(self)
+        self._files = OpenNamespaces(
+            partial(OpenNamespace, settings=self._settings, embedder=self._embedder, clock=clock, passes=self._passes)
+        )
 
     @property
     def root(self) -> Path:
@@ -253,31 +230,21 @@ class MemoryService(HoldsFiles):
 
     def clear(self, namespace: str) -> ClearResult:
         """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
-        self._check_open()
-        self._check_own(name_of(namespace))
-        with self._gate.through(namespace):
-            cleared = NamespaceStore.clear(self._settings.root, namespace, settings=self._settings, clock=self._clock)
-        with self._lock:
-            idle = self._leave(namespace)
-        if idle is not None:
-            idle.close()
-        return cleared
+        with self._files.cleared(namespace):
+            return NamespaceStore.clear(self._settings.root, namespace, settings=self._settings, clock=self._clock)
 
     def namespaces(self) -> list[str]:
         """The names of all namespaces in the data root, sorted."""
-        self._check_open()
         return sorted(entry.name for entry in self._listing().namespaces)
 
     def other_files(self) -> list[tuple[str, str]]:
         """Databases in the data root that are no namespaces of ours, each path with the reason; they are never written."""
-        self._check_open()
         return [(str(other.path), other.reason) for other in self._listing().others]
 
     def status(self, namespace: str | None = None) -> list[NamespaceStatus]:
         """Counts and sizes of one namespace, or of all; of one whose file cannot be used, why."""
         if namespace is not None:
             return [self._with(namespace, lambda opened: opened.store.status(), create=False, resume=False)]
-        self._check_open()
         listed = self._listing()
         found = [unusable(other.name, other.path, other.reason) for other in listed.others if other.name is not None]
         for entry in listed.namespaces:
@@ -295,39 +262,7 @@ class MemoryService(HoldsFiles):
 
     def close(self) -> None:
         """Close every file. Calling it again does nothing."""
-        with self._lock:
-            self._closed = True
-            every = list(self._open.values())
-            self._open.clear()
-        for opened in every:
-            opened.close()
-
-    def before_fork(self) -> None:
-        """Close every file for the time of a fork; waits a little for other threads that are at work in one."""
-        deadline = time.monotonic() + _FORK_WAITS_SECONDS
-        self._let_go = []
-        self._locked = self._lock.acquire(timeout=_FORK_WAITS_SECONDS)
-        with ExitStack() as every:
-            for opened in list(self._every):
-                every.callback(self._let_go_of, opened, deadline)
-            self._cut_off = self._gate.shut(deadline)
-
-    def after_fork(self, *, in_child: bool) -> None:
-        """Go on after a fork; files are opened again when they are needed."""
-        if in_child:
-            self._inherited |= {opened.name: opened for opened in self._every if opened not in self._let_go}
-            self._not_ours |= self._cut_off | self._inherited.keys()
-            self._open = OrderedDict((name, opened) for name, opened in self._open.items() if name not in self._inherited)
-            # Other threads of the parent may have held them.
-            self._lock, self._gate, self._locked = threading.Lock(), Gate(), False
-        with ExitStack() as every:
-            if self._locked:
-                every.callback(self._lock.release)
-            every.callback(self._gate.open)
-            for opened in self._let_go:
-                every.callback(opened.go_on)
-        self._let_go = []
-        self._locked = False
+        self._files.close()
 
     def __enter__(self) -> Self:
         return self
@@ -336,32 +271,17 @@ class MemoryService(HoldsFiles):
         self.close()
 
     def _listing(self) -> namespaces.Listing:
-        with self._gate.through(_ALL):
+        with self._files.all_looked_at():
             return namespaces.listing(self._settings.root)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ClosedError("This memory is closed; make a new Memory to go on.")
-
-    def _let_go_of(self, opened: OpenNamespace, deadline: float) -> None:
-        if opened.let_go(deadline):
-            self._let_go.append(opened)
-
-    def _check_own(self, name: str) -> None:
-        if name in self._not_ours or _ALL in self._not_ours:
-            raise ClosedError(
-                f"This process was forked while another thread was at work in the namespace “{name}”, so it cannot be used here. Nothing was "
-                "written; fork when no call is running, or start the process anew (multiprocessing calls that “spawn”)."
-            )
 
     def _with(self, name: str, do: Callable[[OpenNamespace], _T], *, create: bool = True, resume: bool = True) -> _T:
         """Do something with an open namespace, which stays open until it is done, whatever other threads clear meanwhile."""
-        opened = self._begin(name)
+        opened, call = self._files.begin(name)
         try:
             opened.open(create=create, resume=resume)
             return do(opened)
         finally:
-            self._end(opened)
+            self._files.end(opened, call)
 
     def _learn(self, name: str, additions: Sequence[Addition]) -> list[AddResult]:
         return self._with(name, lambda opened: opened.ingest.add(additions))
@@ -372,36 +292,6 @@ class MemoryService(HoldsFiles):
             return self._with(name, read, create=False)
         except NotFoundError:
             return []
-
-    def _begin(self, name: str) -> OpenNamespace:
-        with self._lock:
-            self._check_open()
-            self._check_own(name_of(name))
-            opened = self._open.get(name)
-            if opened is None:
-                opened = self._open[name] = OpenNamespace(name, self._settings, self._embedder, self._clock, passes=self._passes)
-                self._every.add(opened)
-            self._open.move_to_end(name)
-            opened.users += 1
-            idle = self._leave(next(iter(self._open))) if len(self._open) > KEPT_OPEN else None
-        if idle is not None:
-            idle.close()
-        return opened
-
-    def _end(self, opened: OpenNamespace) -> None:
-        with self._lock:
-            opened.users -= 1
-            last = opened.is_left and not opened.users
-        if last:
-            opened.close()
-
-    def _leave(self, name: str) -> OpenNamespace | None:
-        """Begin nothing more in a namespace as it is open now, with the lock held; gives it if nobody is at work in it: it is to be closed."""
-        opened = self._open.pop(name, None)
-        if opened is None:
-            return None
-        opened.is_left = True
-        return None if opened.users else opened
 
     def _addition(self, item: Mapping[str, object]) -> Addition:
         return addition_of(item, now=self._clock(), timezone=self._settings.timezone)

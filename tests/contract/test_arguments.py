@@ -137,7 +137,7 @@ def test_every_argument_of_every_verb_is_tried() -> None:
         names = set(inspect.signature(getattr(Memory, verb)).parameters) - {"self"}
         assert names == set(call.refused), verb
     public = {name for name, member in inspect.getmembers(Memory, inspect.isfunction) if not name.startswith("_")}
-    assert public - set(CALLS) == {"close", "namespaces", "other_files", "before_fork", "after_fork"}
+    assert public - set(CALLS) == {"close", "namespaces", "other_files"}
 
 
 @pytest.mark.parametrize("root", ["", " ", "a\x00b", b"bytes", 3, object(), "~no-such-person-here/x"])

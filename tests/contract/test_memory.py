@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -186,6 +187,27 @@ def test_without_its_model_the_memory_keeps_and_finds_by_words(root: Path) -> No
     with Memory(root=root, embedder=WordEmbedder()) as memory:
         [hit] = memory.search("ana", "oboe")
         assert (hit.degraded, hit.dense_rank) == ((), 1)
+
+
+def test_clearing_waits_for_a_call_that_is_at_work_so_that_one_after_another_keeps_nobody_from_it(root: Path) -> None:
+    began, cleared, order = threading.Event(), threading.Event(), list[str]()
+
+    class Slow(WordEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            began.set()
+            cleared.wait(0.3)
+            return super().embed(texts)
+
+    with Memory(root=root, embedder=Slow()) as memory, ThreadPoolExecutor(1) as pool:
+        adding = pool.submit(memory.add, "ana", "I like tea.")
+        adding.add_done_callback(lambda _: order.append("added"))
+        began.wait()
+        assert memory.clear("ana").existed
+        order.append("cleared")
+        cleared.set()
+        adding.result(timeout=60)
+        assert memory.namespaces() == []
+    assert order == ["added", "cleared"]
 
 
 def test_threads_that_add_search_and_clear_get_in_nobodys_way(memory: Memory) -> None:

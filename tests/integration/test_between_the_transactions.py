@@ -94,7 +94,7 @@ def test_what_a_full_disk_keeps_from_being_learned_is_kept_once_and_learned_with
 
 def limit_pages(memory: Memory, most: int) -> None:
     """Leave the file room to grow to a number of pages, or to what it has if that is more."""
-    [opened] = [each for each in memory._every if not each.is_left]
+    [opened] = [each for each in memory._files.every if not each.is_left]
     opened.store.change(lambda tx: tx.connection.execute(f"PRAGMA max_page_count = {most}"))
 
 

@@ -79,11 +79,11 @@ def test_what_parent_and_child_acknowledge_after_a_fork_is_kept(root: Path, thre
 
 CUT_OFF = """
 import os, sys, threading
-from lean_memory import Memory, service
+from lean_memory import Memory, open_namespaces
 from lean_memory.errors import ClosedError
 from support.embedding import WordEmbedder
 
-service._FORK_WAITS_SECONDS = 0.1
+open_namespaces._FORK_WAITS_SECONDS = 0.1
 memory = Memory(root=sys.argv[1], embedder=WordEmbedder())
 memory.add("ana", "I like tea.")
 memory.add("bob", "I like tea.")
@@ -93,7 +93,7 @@ def hold(tx):
     began.set()
     end.wait()
 
-[store] = [opened.store for opened in memory._every if opened.name == "ana"]
+[store] = [opened.store for opened in memory._files.every if opened.name == "ana"]
 thread = threading.Thread(target=store.look, args=(hold,))
 thread.start()
 began.wait()
@@ -242,7 +242,7 @@ def test_a_child_does_not_wait_for_what_another_thread_of_its_parent_held(root: 
 GATE = """
 import os, signal, sys, threading
 from lean_memory import Memory, forking
-from lean_memory.store import namespace_store, namespaces
+from lean_memory.store import clear, namespaces
 from support.embedding import WordEmbedder
 
 signal.alarm(30)
@@ -283,7 +283,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 """
 
 CLEARING = """
-held(namespace_store, "_clear")
+held(clear, "clear_file")
 thread = threading.Thread(target=memory.clear, args=("ana",))
 """
 LISTING = """

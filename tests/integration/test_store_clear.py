@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from importlib import import_module
 from pathlib import Path
 
+import apsw
 import pytest
 
 from lean_memory.domain import ClearResult, Instant
@@ -215,3 +217,28 @@ def test_nothing_acknowledged_after_a_clear_is_lost_while_three_processes_add(ro
     assert store.check() == []
     store.close()
     assert {f.name for f in root.iterdir()} == {"ana.memory.db"}
+
+
+@pytest.mark.parametrize("part", ["clear", "opened_file"])
+def test_a_file_that_goes_between_the_look_at_it_and_its_opening_is_looked_for_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    open_store(root).close()
+    module = import_module(f"lean_memory.store.{part}")
+    works, gone = module.open_connection, list[Path]()
+
+    def gone_before(path: Path, *, busy_timeout_ms: int, **how: bool) -> apsw.Connection:
+        if not gone:
+            gone.append(path)
+            path.unlink()
+        return works(path, busy_timeout_ms=busy_timeout_ms, **how)
+
+    monkeypatch.setattr(module, "open_connection", gone_before)
+    if part == "clear":
+        assert not clear(root).existed
+    else:
+        store = open_store(root)
+        say(store, likes("tea"), at=day(1))
+        assert objects(current(store)) == ["tea"]
+        store.close()
+    assert gone == [path_of(root, "ana")]

@@ -9,16 +9,28 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import apsw
 
 from lean_memory.domain import Instant
-from lean_memory.errors import LeaseHeldError
+from lean_memory.errors import LeaseHeldError, NewerSchemaError
 from lean_memory.store import search_index
-from lean_memory.store.connection import folder_alone, has_moved, immediate, roll_back
+from lean_memory.store.connection import (
+    folder_alone,
+    folder_shared,
+    found_again,
+    has_moved,
+    immediate,
+    open_connection,
+    pragma_int,
+    roll_back,
+)
 from lean_memory.store.migrate import builtin_migrations, check_schema
+from lean_memory.store.namespaces import FileKind, check_identity, kind_of, refuse_foreign
+from lean_memory.store.purge import alone, purge
 
 LEASE_LASTS_MS = 5 * 60 * 1000
 """A maintenance run whose last heartbeat is older holds nothing any more."""
@@ -30,6 +42,42 @@ _EMPTY = (
     "episode", "tombstone",
 )  # fmt: skip
 """Tables in an order that breaks no reference; `fact` refers to itself, so its references are dropped first."""
+
+
+def clear_file(path: Path, name: str, *, busy_timeout_ms: int, now: Instant) -> bool:
+    """Empty the file of a namespace, and remove it where nobody else has it open; gives whether there was such a namespace.
+
+    Raises `LeaseHeldError` while a maintenance run is alive.
+    """
+    con = found_again(partial(_opened, path, name, busy_timeout_ms))
+    if con is None:
+        return False
+    try:
+        if pragma_int(con, "user_version") > builtin_migrations()[-1].version:
+            raise NewerSchemaError(f"{path.name} was written by a newer Lean Memory, so it was not cleared. Update the program first.")
+        was_there = not is_cleared(con)
+        empty_file(con, now)
+        purge(alone(con), path)
+    except BaseException:
+        con.close()
+        raise
+    remove_if_unused(con, path)
+    return was_there
+
+
+def _opened(path: Path, name: str, busy_timeout_ms: int) -> apsw.Connection | None:
+    """A connection to the namespace's file, if there is one."""
+    refuse_foreign(path)
+    if kind_of(path) is FileKind.MISSING:
+        return None
+    with folder_shared(path.parent):
+        con = open_connection(path, busy_timeout_ms=busy_timeout_ms)
+        try:
+            check_identity(con, path, name)
+        except BaseException:
+            con.close()
+            raise
+        return con
 
 
 def empty_file(con: apsw.Connection, now: Instant) -> None:

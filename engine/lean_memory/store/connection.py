@@ -7,9 +7,10 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -26,6 +27,9 @@ APPLICATION_ID = 0x4C4D656D
 _CACHE_KIB = 16_000
 _MMAP_BYTES = 256 * 1024 * 1024
 _FULL_BELOW_BYTES = 64 * 1024
+_TRIES = 4
+
+_T = TypeVar("_T")
 
 
 def open_connection(path: Path, *, busy_timeout_ms: int, readonly: bool = False, immutable: bool = False) -> apsw.Connection:
@@ -78,6 +82,14 @@ def folder_alone(folder: Path) -> Generator[bool]:
         yield True
     finally:
         os.close(handle)
+
+
+def found_again(do: Callable[[], _T]) -> _T:
+    """What `do` gives, which looks at a file and opens it; done anew where the file went in between, as others clear it."""
+    for _ in range(_TRIES - 1):
+        with suppress(apsw.CantOpenError, FileNotFoundError):
+            return do()
+    return do()
 
 
 def load_vectors(con: apsw.Connection) -> None:

@@ -28,11 +28,11 @@ from lean_memory.domain import (
     NamespaceStatus,
     Visibility,
 )
-from lean_memory.errors import ClosedError, NewerSchemaError, StorageError
+from lean_memory.errors import ClosedError, StorageError
 from lean_memory.forking import Mutex
 from lean_memory.settings import Settings
 from lean_memory.store import clear as clearing, search_index
-from lean_memory.store.connection import errors_translated, folder_shared, has_moved, open_connection, pragma_int, roll_back, snapshot
+from lean_memory.store.connection import errors_translated, found_again, has_moved, roll_back, snapshot
 from lean_memory.store.episodes import NewEpisode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
@@ -42,9 +42,9 @@ from lean_memory.store.forgetting import Target, erase, erase_as_seen
 from lean_memory.store.grounds import Grounds, read_grounds
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
-from lean_memory.store.namespaces import FileKind, check_identity, copies_of, kind_of, path_of, refuse_foreign
+from lean_memory.store.namespaces import FileKind, copies_of, kind_of, path_of
 from lean_memory.store.opened_file import FileOpener, OpenedFile
-from lean_memory.store.purge import alone, purge
+from lean_memory.store.purge import purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
 from lean_memory.store.tombstones import has_tombstones
 from lean_memory.store.writing import WriteTransaction
@@ -303,10 +303,8 @@ class NamespaceStore:
         """
         path = path_of(root, name)
         with errors_translated(path):
-            refuse_foreign(path)
-            if kind_of(path) is FileKind.MISSING:
-                return ClearResult(existed=False, copies=copies_of(path))
-            return ClearResult(existed=_clear(path, name, settings, clock()), copies=copies_of(path))
+            existed = clearing.clear_file(path, name, busy_timeout_ms=settings.busy_timeout_ms, now=clock())
+            return ClearResult(existed=existed, copies=copies_of(path))
 
     def _current(self) -> OpenedFile:
         opened = self._opened
@@ -326,6 +324,7 @@ class NamespaceStore:
     def _turn(self, do: Callable[[apsw.Connection], _T], /) -> _T:
         """Do something with the write connection, outside a transaction, while nobody else uses it; a file that was closed is opened."""
         with self._lock:
+            self._refuse_nested()
             con = self._current().write_connection()
             roll_back(con)
             return do(con)
@@ -358,7 +357,7 @@ class NamespaceStore:
             while True:
                 opened = self._current()
                 # Whether it is left behind is also the first read, with which the snapshot begins. Other threads may close the file meanwhile.
-                found = opened.readers.look(lambda con: None if self._is_left_behind(con) else [do(con)])
+                found = found_again(partial(opened.readers.look, lambda con: None if self._is_left_behind(con) else [do(con)]))
                 if found is not None:
                     return found[0]
                 self._reopened(opened)
@@ -382,20 +381,3 @@ class NamespaceStore:
                     opened.close()
                 opened = self._opened = self._opener.open(create=True)
             return opened
-
-
-def _clear(path: Path, name: str, settings: Settings, now: Instant) -> bool:
-    with folder_shared(path.parent):
-        con = open_connection(path, busy_timeout_ms=settings.busy_timeout_ms)
-    try:
-        check_identity(con, path, name)
-        if pragma_int(con, "user_version") > builtin_migrations()[-1].version:
-            raise NewerSchemaError(f"{path.name} was written by a newer Lean Memory, so it was not cleared. Update the program first.")
-        was_there = not clearing.is_cleared(con)
-        clearing.empty_file(con, now)
-        purge(alone(con), path)
-    except BaseException:
-        con.close()
-        raise
-    clearing.remove_if_unused(con, path)
-    return was_there

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import apsw
 
 from lean_memory.errors import DamagedFileError, NewerSchemaError, NotFoundError, StorageError
 from lean_memory.store.clear import is_cleared, remove_if_unused, revive
-from lean_memory.store.connection import folder_shared, has_moved, immediate, open_connection, pragma_int
+from lean_memory.store.connection import folder_shared, found_again, has_moved, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import Migration, check_schema, create_file, migrate
 from lean_memory.store.namespaces import FileKind, check_identity, kind_of, make_private, refuse_foreign, remove_abandoned_drafts
 from lean_memory.store.purge import alone, purge
@@ -60,13 +61,16 @@ class FileOpener:
         """Open the file, made or brought up to date first; a file that is not ours or not of this namespace is refused untouched."""
         remove_abandoned_drafts(self.path)
         while True:
-            refuse_foreign(self.path)
-            if kind_of(self.path) is FileKind.MISSING:
-                self._make(create=create)
-            with folder_shared(self.path.parent):
-                opened = self._open_existing(create=create)
+            opened = found_again(partial(self._look_and_open, create=create))
             if opened is not None:
                 return opened
+
+    def _look_and_open(self, *, create: bool) -> OpenedFile | None:
+        refuse_foreign(self.path)
+        if kind_of(self.path) is FileKind.MISSING:
+            self._make(create=create)
+        with folder_shared(self.path.parent):
+            return self._open_existing(create=create)
 
     def _make(self, *, create: bool) -> None:
         if not create:
