@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -141,6 +142,14 @@ def test_importing_and_naming_the_embedder_loads_no_model_runtime() -> None:
     )
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60).stdout
     assert printed.strip() == "[]"
+
+
+def test_embedding_leaves_nothing_in_the_home_folder_as_a_runtime_that_reports_to_its_maker_would(tmp_path: Path) -> None:
+    program = "from lean_memory.models.builtin import BuiltinEmbedder; BuiltinEmbedder().embed(['I live in Porto.'])"
+    # CI systems are not reported on, so this must not look like one.
+    environment = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith(("ORT_", "GITHUB_", "XDG_"))}
+    subprocess.run([sys.executable, "-c", program], env={**environment, "HOME": str(tmp_path)}, check=True, timeout=60)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_embedding_opens_no_connection_and_loads_no_client_of_a_model_hub() -> None:

@@ -220,8 +220,10 @@ def _open_tokenizer(path: Path, max_tokens: int) -> Tokenizer:
 
 
 def _open_session(path: Path, threads: int) -> _Session:
+    # Its official builds report to Microsoft and keep an id of the machine in the home folder, from the import on, unless told not to
+    # before it: elsewhere than on Windows by these variables (the name differs by version), there by the call.
+    os.environ.update({"ORT_DISABLE_TELEMETRY": "1", "ORT_TELEMETRY_DISABLED": "1"})
     onnxruntime = importlib.import_module("onnxruntime")  # It has no type stubs.
-    # Official builds for Windows report events to Microsoft unless told not to.
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
