@@ -18,6 +18,7 @@ MAX_TEXT = 4_000_000
 """Characters that one `add` takes at most."""
 
 _SHOWN_BELOW = 10**30
+_MOST_SECONDS = 10**9
 
 
 def text_of(value: object) -> str:
@@ -138,6 +139,12 @@ def check_count(value: object, name: str, most: int = 10**9) -> None:
     """Refuse what is not a whole number from 1 to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
         raise InvalidInputError(f"{name} must lie between 1 and {most:,}, not {_shown(value)}.")
+
+
+def check_seconds(value: object, name: str) -> None:
+    """Refuse what is no number of seconds."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _MOST_SECONDS:
+        raise InvalidInputError(f"{name} must be a number of seconds, not {_shown(value)}.")
 
 
 def check_target(fact_id: object, episode_id: object, entity: object) -> None:

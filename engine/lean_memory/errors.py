@@ -22,6 +22,13 @@ Each message is a sentence for a person: what happened, what was kept, what to d
 
 from __future__ import annotations
 
+_QUOTED = 80
+
+
+def quoted(given: str) -> str:
+    """What a message repeats of a name or an id that was given: 80 characters at most."""
+    return given if len(given) <= _QUOTED else f"{given[: _QUOTED - 1]}…"
+
 
 class LeanMemoryError(Exception):
     """The root of the tree; catching it catches everything the library raises on purpose."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from lean_memory.clock import Clock
 from lean_memory.domain import Fact, ForgetResult, Modality, SearchHit, Visibility
-from lean_memory.errors import ClosedError
+from lean_memory.errors import ClosedError, quoted
 from lean_memory.finishing import Finisher
 from lean_memory.ingest import Ingest
 from lean_memory.models.ports import Embedder
@@ -53,14 +53,14 @@ class OpenNamespace:
     def finisher(self) -> Finisher:
         """What finishes the texts that wait for a model."""
         if self._finisher is None:
-            raise ClosedError(f"The namespace “{self.name}” is not open.")
+            raise ClosedError(f"The namespace “{quoted(self.name)}” is not open.")
         return self._finisher
 
     def open(self, *, create: bool, resume: bool) -> None:
         """Open the file, and finish what an earlier process left unfinished unless `resume` is off; both only once."""
         with self._opening:
             if self.is_closed:
-                raise ClosedError(f"The namespace “{self.name}” was closed meanwhile; try again.")
+                raise ClosedError(f"The namespace “{quoted(self.name)}” was closed meanwhile; try again.")
             if self._parts is None:
                 store = NamespaceStore.open(self._settings.root, self.name, settings=self._settings, clock=self._clock, create=create)
                 ingest = Ingest(store=store, embedder=self._embedder, passes=self._passes)
@@ -130,5 +130,5 @@ class OpenNamespace:
 
     def _opened(self) -> tuple[NamespaceStore, CodeTable, Ingest]:
         if self._parts is None:
-            raise ClosedError(f"The namespace “{self.name}” is not open.")
+            raise ClosedError(f"The namespace “{quoted(self.name)}” is not open.")
         return self._parts

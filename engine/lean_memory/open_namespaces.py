@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from weakref import WeakSet
 
 from lean_memory.arguments import name_of
-from lean_memory.errors import ClosedError
+from lean_memory.errors import ClosedError, quoted
 from lean_memory.forking import Gate, HoldsFiles, watch
 from lean_memory.open_namespace import OpenNamespace
 
@@ -105,7 +105,7 @@ class OpenNamespaces(HoldsFiles):
         self.check_open()
         if name_of(name) in self._not_ours or _ALL in self._not_ours:
             raise ClosedError(
-                f"This process was forked while another thread was at work in the namespace “{name}”, so it cannot be used here. Nothing was "
+                f"This process was forked while another thread was at work in the namespace “{quoted(name)}”, so it cannot be used here. Nothing was "
                 "written; fork when no call is running, or start the process anew (multiprocessing calls that “spawn”)."
             )
 

@@ -13,6 +13,7 @@ from lean_memory.arguments import (
     batches_of,
     check_callable,
     check_count,
+    check_seconds,
     check_target,
     encodable,
     flag_of,
@@ -226,6 +227,10 @@ class MemoryService:
 
         At most `limit` texts, and none begun after `seconds`. Where a model cannot be had the rest waits on, and the result says why.
         """
+        if limit is not None:
+            check_count(limit, "limit")
+        if seconds is not None:
+            check_seconds(seconds, "seconds")
         return self._with(namespace, lambda opened: opened.finisher.run(limit=limit, seconds=seconds), create=False)
 
     def clear(self, namespace: str) -> ClearResult:

@@ -94,6 +94,17 @@ CALLS = {
     "history": Call(
         valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, "fact_id": (None, *NOT_A_STRING, *HALF)}
     ),
+    "explain": Call(
+        valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, "fact_id": (None, *NOT_A_STRING, *HALF)}
+    ),
+    "finish_queued": Call(
+        valid={"namespace": "ana"},
+        refused={
+            "namespace": NOT_A_NAME,
+            "limit": NOT_A_COUNT,
+            "seconds": (-1, True, float("nan"), float("inf"), "3", [3], HUGE, object()),
+        },
+    ),
     "forget": Call(valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS}),
     "would_forget": Call(valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS}),
     "clear": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
@@ -130,6 +141,31 @@ def test_what_cannot_be_used_is_refused_in_a_sentence_and_nothing_is_stored(told
             raise AssertionError(f"{verb}({argument}={type(value).__name__} …): {type(error).__name__}") from error
         assert re.search(r"[.!?]$", str(caught.value))
     assert held(told) == before
+
+
+LONG = "x" * 10_000
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda told: told.search("ana", "tea", recipe=LONG),
+        lambda told: told.history("ana", LONG),
+        lambda told: told.explain("ana", LONG),
+        lambda told: told.history(LONG, "x"),
+        lambda told: told.status(LONG),
+        lambda told: told.forget("ana", fact_id=LONG),
+        lambda told: told.forget("ana", episode_id=LONG),
+        lambda told: told.forget("ana", entity=LONG),
+        lambda told: told.add("ana", "I like tea.", source=LONG),
+        lambda told: told.add("ana", "I like tea.", tz=LONG),
+        lambda told: told.add_many("ana", [{"text": "I like tea.", LONG: 1}]),
+    ],
+)
+def test_a_message_repeats_little_of_what_was_given(told: Memory, call: Callable[[Memory], object]) -> None:
+    with pytest.raises(LeanMemoryError) as caught:
+        call(told)
+    assert len(str(caught.value)) < 500
 
 
 def test_every_argument_of_every_verb_is_tried() -> None:

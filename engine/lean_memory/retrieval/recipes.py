@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from lean_memory.errors import InvalidInputError
+from lean_memory.errors import InvalidInputError, quoted
 
 
 class Fusion(StrEnum):
@@ -118,4 +118,4 @@ def named(name: str | None) -> Recipe:
     try:
         return RECIPES[name]
     except KeyError:
-        raise InvalidInputError(f"There is no recipe {name!r}; use one of {', '.join(RECIPES)}.") from None
+        raise InvalidInputError(f"There is no recipe {quoted(name)!r}; use one of {', '.join(RECIPES)}.") from None

@@ -9,7 +9,7 @@ from typing import cast
 import apsw
 
 from lean_memory.domain import Episode, EpisodeId, EpisodeState, Instant, Source, Span
-from lean_memory.errors import NotFoundError
+from lean_memory.errors import NotFoundError, quoted
 from lean_memory.store import search_index
 from lean_memory.store.identifiers import new_uid
 from lean_memory.store.rows import EPISODE, episodes_of
@@ -81,7 +81,7 @@ def episode_row(con: apsw.Connection, uid: EpisodeId) -> int:
     """The row of an episode."""
     row = find_episode(con, uid)
     if row is None:
-        raise NotFoundError(f"There is no episode {uid} in this namespace; it may have been forgotten or cleared.")
+        raise NotFoundError(f"There is no episode {quoted(uid)} in this namespace; it may have been forgotten or cleared.")
     return row
 
 
@@ -89,7 +89,7 @@ def load_episode(con: apsw.Connection, uid: EpisodeId) -> Episode:
     """An episode by its id."""
     found = episodes_of(con.execute(f"{EPISODE} WHERE uid = ?", (uid,)))
     if not found:
-        raise NotFoundError(f"There is no episode {uid} in this namespace; it may have been forgotten or cleared.")
+        raise NotFoundError(f"There is no episode {quoted(uid)} in this namespace; it may have been forgotten or cleared.")
     return found[0]
 
 

@@ -9,7 +9,7 @@ from typing import cast
 import apsw
 
 from lean_memory.domain import EndReason, Fact, FactId, HistoryEntry, Instant, Modality, Visibility, name_key
-from lean_memory.errors import NotFoundError
+from lean_memory.errors import NotFoundError, quoted
 from lean_memory.store.entities import same_entities
 from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, KNOWN, StoredFact, facts_of
 from lean_memory.store.visibility import holds_now
@@ -50,7 +50,7 @@ def stored_fact(con: apsw.Connection, namespace: str, fact_id: FactId) -> Stored
     """A fact by its id, with its row."""
     found = facts_of(con.execute(f"{CURRENT_FACT} WHERE f.uid = ?", (fact_id,)), namespace)
     if not found:
-        raise NotFoundError(f"There is no fact {fact_id} in the namespace “{namespace}”; it may have been forgotten.")
+        raise NotFoundError(f"There is no fact {quoted(fact_id)} in the namespace “{quoted(namespace)}”; it may have been forgotten.")
     return found[0]
 
 

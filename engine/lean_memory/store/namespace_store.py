@@ -28,7 +28,7 @@ from lean_memory.domain import (
     NamespaceStatus,
     Visibility,
 )
-from lean_memory.errors import ClosedError, StorageError
+from lean_memory.errors import ClosedError, StorageError, quoted
 from lean_memory.forking import Mutex
 from lean_memory.settings import Settings
 from lean_memory.store import clear as clearing, search_index
@@ -373,7 +373,7 @@ class NamespaceStore:
         """
         with self._lock:
             if self._closed:
-                raise ClosedError(f"The namespace “{self.name}” was closed; open it again to go on.")
+                raise ClosedError(f"The namespace “{quoted(self.name)}” was closed; open it again to go on.")
             opened = self._opened
             if opened is None or opened is left:
                 self._opened = None

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import apsw
 
-from lean_memory.errors import DamagedFileError, ForeignFileError, InvalidNamespaceError, StorageError
+from lean_memory.errors import DamagedFileError, ForeignFileError, InvalidNamespaceError, StorageError, quoted
 from lean_memory.store.connection import APPLICATION_ID, errors_translated, folder_shared
 
 SUFFIX = ".memory.db"
@@ -140,7 +140,9 @@ def check_identity(con: apsw.Connection, path: Path, name: str) -> None:
     """Raise if the open file at `path` holds another namespace than `name`: somebody moved or copied it there."""
     held, _ = stored_identity(con, path)
     if held != name:
-        raise ForeignFileError(f"{path} holds the namespace “{held}”, not “{name}”; it was moved or copied here and not touched.")
+        raise ForeignFileError(
+            f"{path} holds the namespace “{quoted(held)}”, not “{quoted(name)}”; it was moved or copied here and not touched."
+        )
 
 
 def prepare_root(root: Path) -> None:
@@ -258,7 +260,8 @@ def _ours(path: Path) -> NamespaceFile | OtherFile | None:
         return None
     if file_name(name) != path.name:
         return OtherFile(
-            path=path, reason=f"It holds the namespace “{name}”, whose file would be {file_name(name)}; it was moved or copied here."
+            path=path,
+            reason=f"It holds the namespace “{quoted(name)}”, whose file would be {file_name(name)}; it was moved or copied here.",
         )
     return NamespaceFile(name=name, path=path, bytes=size_on_disk(path))
 

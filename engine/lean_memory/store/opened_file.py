@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from lean_memory.errors import DamagedFileError, NewerSchemaError, NotFoundError, StorageError
+from lean_memory.errors import DamagedFileError, NewerSchemaError, NotFoundError, StorageError, quoted
 from lean_memory.store.clear import is_cleared, remove_if_unused, revive
 from lean_memory.store.connection import folder_shared, found_again, has_moved, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import Migration, check_schema, create_file, migrate
@@ -74,7 +74,7 @@ class FileOpener:
 
     def _make(self, *, create: bool) -> None:
         if not create:
-            raise NotFoundError(f"There is no namespace “{self.name}” in {self.path.parent}.")
+            raise NotFoundError(f"There is no namespace “{quoted(self.name)}” in {self.path.parent}.")
         create_file(self.path, self.name, self.migrations)
 
     def _open_existing(self, *, create: bool) -> OpenedFile | None:
@@ -104,7 +104,7 @@ class FileOpener:
     def _is_still_there(self, con: apsw.Connection, *, create: bool) -> bool:
         """Whether a cleared file can be written to again; one out of WAL mode may be removed at any moment unless it is revived."""
         if not create:
-            raise NotFoundError(f"There is no namespace “{self.name}” in {self.path.parent}.")
+            raise NotFoundError(f"There is no namespace “{quoted(self.name)}” in {self.path.parent}.")
         if con.pragma("journal_mode") != _WAL:
             with immediate(con):
                 if has_moved(con):
