@@ -9,7 +9,7 @@ from typing import cast
 import apsw
 
 from lean_memory.domain import USER, EpisodeId, Polarity, Span, name_key
-from lean_memory.errors import InvalidInputError, NotFoundError
+from lean_memory.errors import InvalidInputError, NotFoundError, quoted
 from lean_memory.store.cutting import is_wordless, overlap, sentence_around
 from lean_memory.store.entities import same_entities
 from lean_memory.store.episodes import episode_row, passages_of
@@ -77,7 +77,7 @@ def find_scope(con: apsw.Connection, *, fact_id: str | None = None, episode_id: 
         raise InvalidInputError("The name of the entity to forget is empty. Nothing was changed; give its name.")
     scope = finder.of_entity(entity)
     if not scope.entities and not scope.size():
-        raise NotFoundError(f"Nothing is known of “{entity}” in this namespace; nothing was changed.")
+        raise NotFoundError(f"Nothing is known of “{quoted(entity)}” in this namespace; nothing was changed.")
     return scope
 
 
@@ -91,7 +91,7 @@ def _of_served(con: apsw.Connection, finder: ScopeFinder, served: str) -> Scope:
         for piece in passages_of(con, episode_):
             if piece.row == int(passage):
                 return finder.of_stretch(episode_, piece.span)
-    raise NotFoundError(f"There is no fact or passage {served} in this namespace; it may have been forgotten. Nothing was changed.")
+    raise NotFoundError(f"There is no fact or passage {quoted(served)} in this namespace; it may have been forgotten. Nothing was changed.")
 
 
 class ScopeFinder:
