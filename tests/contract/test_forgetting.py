@@ -10,7 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from lean_memory import Memory
+from lean_memory.domain import EndReason
 from support.embedding import WordEmbedder
+from support.moments import day
 
 CANARY = "zanzibarite"
 
@@ -99,3 +101,33 @@ def test_clearing_removes_the_file(memory: Memory) -> None:
     assert memory.namespaces() == []
     memory.add("ana", "I like rice.")
     assert [f.object for f in memory.facts("ana")] == ["rice"]
+
+
+def test_erasing_what_alone_set_two_values_side_by_side_leaves_the_later_one(memory: Memory) -> None:
+    memory.add("ana", "I live in Porto now.", t_ref=day(1), source="doc")
+    confirmed = memory.add("ana", "I live in Porto.", t_ref=day(2))
+    memory.add("ana", "I live in Braga.", t_ref=day(3), source="doc")
+    assert {f.object for f in memory.facts("ana")} == {"Porto", "Braga"}
+    memory.forget("ana", episode_id=confirmed.episode_id)
+    assert memory.check("ana") == []
+    assert [f.object for f in memory.facts("ana")] == ["Braga"]
+    assert [f.object for f in memory.facts("ana", as_of=day(2))] == ["Porto"]
+
+
+def test_a_fact_that_stays_in_other_words_does_not_wait_for_a_successor_that_went(memory: Memory) -> None:
+    memory.add("ana", "I live in Porto near Zqxville.", t_ref=day(2), source="doc")
+    memory.add("ana", "I work at Zqxville and live in Porto.", t_ref=day(25))
+    memory.add("ana", "I live in Zqxville.", t_ref=day(242))
+    memory.forget("ana", entity="Zqxville")
+    assert memory.check("ana") == []
+    [porto] = memory.facts("ana", include_history=True)
+    assert (porto.fact_text, porto.end_reason, porto.superseded_by) == ("I live in Porto.", EndReason.FORGOTTEN, None)
+
+
+@pytest.mark.parametrize("opinion", ["I like tea.", "I dislike tea."])
+def test_the_opposite_of_what_is_forgotten_is_not_said_to_go(memory: Memory, opinion: str) -> None:
+    said = {text: memory.add("ana", text) for text in ("I like tea.", "I dislike tea.")}
+    for target in ({"fact_id": said[opinion][0]}, {"episode_id": said[opinion].episode_id}):
+        assert memory.would_forget("ana", **target) == [opinion]
+    memory.forget("ana", fact_id=said[opinion][0])
+    assert [f.fact_text for f in memory.facts("ana", include_history=True)] == [text for text in said if text != opinion]

@@ -10,8 +10,8 @@ from lean_memory.store.forget_scope import Scope
 
 
 def sentences_of(con: apsw.Connection, scope: Scope) -> list[str]:
-    """Every text that goes with a scope: of facts, of what was said again, and of stretches of episodes; each once, in order."""
-    texts = [said.text for said in (*scope.facts.values(), *scope.evidence.values())]
+    """Every text that goes with a scope: of facts, and of stretches of episodes, in which they were said or said again; each once."""
+    texts = [said.text for said in scope.facts.values()]
     for episode, spans in scope.cuts.items():
         whole = cast("str", con.execute("SELECT text FROM episode WHERE id = ?", (episode,)).get)
         texts += [whole[span.start : span.end] for span in sorted(spans, key=lambda span: (span.start, span.end))]

@@ -12,7 +12,7 @@ from typing import cast
 import apsw
 
 from lean_memory.domain import EndReason, ForgetResult, Instant
-from lean_memory.store import lexical_text, search_index, tombstones
+from lean_memory.store import lexical_text, overlaps, search_index, tombstones
 from lean_memory.store.cutting import is_wordless
 from lean_memory.store.erase_text import TextEraser
 from lean_memory.store.forget_scope import Scope, Statement
@@ -54,15 +54,16 @@ class Eraser:
         """Erase everything; the caller commits, and then empties the log."""
         scope = self.scope
         buried = self._bury()
-        standing = self._let_ended_facts_stand()
         kept = self._keep_what_was_said_elsewhere()
-        self.texts += [text for said in (*scope.facts.values(), *scope.evidence.values()) for text in (said.text, said.object)]
+        gone = [said for row, said in scope.facts.items() if row not in kept]
+        standing = self._let_ended_facts_stand({said.row for said in gone})
+        self.texts += [text for said in scope.told() for text in (said.text, said.object)]
         for said in scope.evidence.values():
             self.con.execute("DELETE FROM evidence WHERE id = ?", (said.row,))
-        gone = [said for row, said in scope.facts.items() if row not in kept]
         self._erase_traces_of_maintenance(gone)
         self._unlink([said.row for said in gone])
         self._erase_facts(gone)
+        standing |= overlaps.part(self.con, ((said.subject, said.predicate) for said in scope.told()), self.now)
         eraser = TextEraser(con=self.con)
         for episode, spans in scope.cuts.items():
             eraser.cut(episode, spans)
@@ -83,13 +84,13 @@ class Eraser:
     def _name_key(self, entity: int) -> str:
         return cast("str", self.con.execute("SELECT name_key FROM entity WHERE id = ?", (entity,)).get)
 
-    def _let_ended_facts_stand(self) -> set[int]:
+    def _let_ended_facts_stand(self, gone: set[int]) -> set[int]:
         """Facts that were ended by what is erased keep their interval; only what ended them is no longer said."""
         ended = {said.fact for said in self.scope.evidence.values() if said.retracts and said.fact is not None}
-        for said in self.scope.facts.values():
-            rows = self.con.execute("SELECT id FROM fact WHERE superseded_by = ?", (said.row,)).fetchall()
-            ended.update(row[0] for row in cast("list[tuple[int]]", rows))
-        stand = {row for row in ended if row not in self.scope.facts}
+        for row in gone:
+            rows = self.con.execute("SELECT id FROM fact WHERE superseded_by = ?", (row,)).fetchall()
+            ended.update(found[0] for found in cast("list[tuple[int]]", rows))
+        stand = ended - gone
         for row in stand:
             self.con.execute(
                 "UPDATE fact SET superseded_by = NULL, end_reason = ? WHERE id = ? AND NOT is_latest", (EndReason.FORGOTTEN.value, row)

@@ -44,12 +44,18 @@ class Scope:
     meant: dict[int, Statement] = field(default_factory=dict[int, Statement])
     facts: dict[int, Statement] = field(default_factory=dict[int, Statement])
     evidence: dict[int, Statement] = field(default_factory=dict[int, Statement])
+    implied: set[int] = field(default_factory=set[int])
+    """Those of the evidence that only follow from a sentence which may stay: they go, the sentence need not."""
     cuts: dict[int, set[Span]] = field(default_factory=dict[int, set[Span]])
     """By row of the episode."""
     entities: set[int] = field(default_factory=set[int])
     """Entities that are themselves to go."""
     sentences: set[str] = field(default_factory=set[str])
     """Texts that must not stand anywhere afterwards."""
+
+    def told(self) -> list[Statement]:
+        """The statements whose words go: all but those that are only implied."""
+        return [*self.facts.values(), *(said for row, said in self.evidence.items() if row not in self.implied)]
 
     def size(self) -> int:
         """Grows with every reach further."""
@@ -167,7 +173,9 @@ class ScopeFinder:
         for said in statements:
             if said.row not in self._scope.evidence:
                 self._scope.evidence[said.row] = said
-                if not (said.retracts and self._is_implied(said)):
+                if said.retracts and self._is_implied(said):
+                    self._scope.implied.add(said.row)
+                else:
                     self._cut_statement(said)
 
     def _is_implied(self, said: Statement) -> bool:

@@ -12,6 +12,7 @@ from lean_memory.domain import EpisodeState, Instant, NamespaceStatus
 from lean_memory.errors import StorageError
 from lean_memory.store.connection import pragma_int
 from lean_memory.store.namespaces import size_on_disk
+from lean_memory.store.overlaps import OVERLAPS
 
 _SHOWN = 3
 _AHEAD_MS = 24 * 60 * 60 * 1000
@@ -42,18 +43,7 @@ _RULES: tuple[tuple[str, str], ...] = (
         """,
     ),
     ("Facts whose interval ends before it begins", "SELECT uid FROM fact WHERE valid_to < valid_at"),
-    (
-        "Facts of one-valued slots whose intervals overlap",
-        """
-        SELECT uid FROM (
-            SELECT uid, valid_at, valid_to, lead(valid_at) OVER (PARTITION BY subject_id, predicate, trust ORDER BY valid_at, recorded_at, id) AS next
-            FROM fact
-            WHERE functional = 1 AND additive = 0 AND struck = 0 AND modality = 'asserted' AND polarity = '+' AND record_kind = 'fact'
-                  AND (valid_to IS NULL OR valid_to > valid_at)
-                  AND NOT EXISTS (SELECT 1 FROM evidence c WHERE c.fact_id = fact.id AND (c.additive = 1 OR c.trust <> fact.trust))
-        ) WHERE next IS NOT NULL AND (valid_to IS NULL OR valid_to > next)
-        """,
-    ),
+    ("Facts of one-valued slots whose intervals overlap", OVERLAPS),
     (
         "Facts that are the latest and superseded, or never were so, at once",
         "SELECT uid FROM fact WHERE is_latest AND (superseded_by IS NOT NULL OR struck)",
