@@ -99,10 +99,10 @@ def test_a_closed_memory_says_so(memory: Memory) -> None:
 
 def test_adding_many_reports_progress_and_keeps_order(memory: Memory) -> None:
     seen: list[int] = []
-    texts = [{"text": f"My desk number is {n}.", "t_ref": day(n + 1)} for n in range(130)]
+    texts = [{"text": f"My desk number is {n}.", "t_ref": day(n + 1)} for n in range(300)]
     results = memory.add_many("ana", texts, progress=seen.append)
-    assert (len(results), seen) == (130, [64, 128, 130])
-    assert [f.object for f in memory.facts("ana", predicate="desk_number")] == ["129"]
+    assert (len(results), seen) == (300, [256, 300])
+    assert [f.object for f in memory.facts("ana", predicate="desk_number")] == ["299"]
 
 
 def test_an_assistant_cannot_retire_what_the_person_said(memory: Memory) -> None:
