@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -78,10 +78,19 @@ def _into_empty(texts: Sequence[str]) -> dict[str, float]:
 def _add_many(texts: Sequence[str]) -> dict[str, float]:
     items = [{"text": text, "t_ref": Instant(FIRST_SAID + number * MINUTE), "tz": "UTC"} for number, text in enumerate(texts)]
     with scratch_memory() as memory:
-        before = perf_counter()
-        memory.add_many("many", items)
-        elapsed = perf_counter() - before
-    return {"sentences": float(len(texts)), "per second": len(texts) / elapsed}
+        first, again = (_elapsed(memory, namespace, items) for namespace in ("first", "again"))
+    return {
+        "sentences": float(len(texts)),
+        "characters of one": sum(map(len, texts)) / len(texts),
+        "per second": len(texts) / again,
+        "per second in a process that has just begun": len(texts) / first,
+    }
+
+
+def _elapsed(memory: Memory, namespace: str, items: Sequence[Mapping[str, object]]) -> float:
+    before = perf_counter()
+    memory.add_many(namespace, items)
+    return perf_counter() - before
 
 
 def _crowded(template: str) -> dict[str, dict[str, float]]:
