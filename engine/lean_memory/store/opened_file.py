@@ -42,9 +42,10 @@ class OpenedFile:
         if self.writer is None:
             return
         # Where another file has taken its place, closing must leave the log at the path alone: it is that file's.
-        if not has_moved(self.writer) and is_cleared(self.writer):
-            remove_if_unused(self.writer, self.path)
-        else:
+        try:
+            if not has_moved(self.writer) and is_cleared(self.writer):
+                remove_if_unused(self.writer, self.path)
+        finally:
             self.writer.close()
 
 
