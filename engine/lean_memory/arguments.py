@@ -135,15 +135,15 @@ def query_of(value: object) -> str:
     return "".join(" " if c == "\x00" or "\ud800" <= c <= "\udfff" else c for c in value)
 
 
-def check_count(value: object, name: str, most: int = 10**9) -> None:
-    """Refuse what is not a whole number from 1 to `most`."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise InvalidInputError(f"{name} must lie between 1 and {most:,}, not {_shown(value)}.")
+def check_count(value: object, name: str, most: int = 10**9, least: int = 1) -> None:
+    """Refuse what is not a whole number from `least` to `most`."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise InvalidInputError(f"{name} must lie between {least} and {most:,}, not {_shown(value)}.")
 
 
 def check_seconds(value: object, name: str) -> None:
-    """Refuse what is no number of seconds."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < _MOST_SECONDS:
+    """Refuse what is no number of seconds; a time that is over is one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -_MOST_SECONDS < value < _MOST_SECONDS:
         raise InvalidInputError(f"{name} must be a number of seconds, not {_shown(value)}.")
 
 

@@ -228,7 +228,7 @@ class MemoryService:
         At most `limit` texts, and none begun after `seconds`. Where a model cannot be had the rest waits on, and the result says why.
         """
         if limit is not None:
-            check_count(limit, "limit")
+            check_count(limit, "limit", least=0)
         if seconds is not None:
             check_seconds(seconds, "seconds")
         return self._with(namespace, lambda opened: opened.finisher.run(limit=limit, seconds=seconds), create=False)

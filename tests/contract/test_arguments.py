@@ -101,8 +101,8 @@ CALLS = {
         valid={"namespace": "ana"},
         refused={
             "namespace": NOT_A_NAME,
-            "limit": NOT_A_COUNT,
-            "seconds": (-1, True, float("nan"), float("inf"), "3", [3], HUGE, object()),
+            "limit": NOT_A_COUNT[1:],
+            "seconds": (True, float("nan"), float("inf"), "3", [3], HUGE, object()),
         },
     ),
     "forget": Call(valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS}),
