@@ -131,3 +131,20 @@ def test_the_opposite_of_what_is_forgotten_is_not_said_to_go(memory: Memory, opi
         assert memory.would_forget("ana", **target) == [opinion]
     memory.forget("ana", fact_id=said[opinion][0])
     assert [f.fact_text for f in memory.facts("ana", include_history=True)] == [text for text in said if text != opinion]
+
+
+def test_what_was_corrected_is_shown_in_the_history_and_can_be_forgotten_after_its_correction(memory: Memory, root: Path) -> None:
+    memory.add("ana", "I live in Zqxville.", t_ref=day(1))
+    [right] = memory.add("ana", "Sorry, I meant Porto.", t_ref=day(2))
+    for _ in range(2):
+        [wrong] = [f for f in memory.facts("ana", include_history=True) if f.object == "Zqxville"]
+        assert (wrong.is_latest, wrong.end_reason) == (False, EndReason.CORRECTED)
+        assert wrong.id in {hit.fact.id for hit in memory.search("ana", "live in Zqxville", is_latest_only=False)}
+        assert wrong.id not in {f.id for f in (*memory.facts("ana"), *memory.facts("ana", as_of=day(1), include_history=True))}
+        for moment in (None, day(1)):
+            assert wrong.id not in {hit.fact.id for hit in memory.search("ana", "live in Zqxville", as_of=moment)}
+        if memory.facts("ana"):
+            memory.forget("ana", fact_id=right)
+            assert memory.check("ana") == []
+    memory.forget("ana", fact_id=wrong.id)
+    assert b"zqxville" not in bytes_of(root)

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lean_memory import Memory
 from support.embedding import WordEmbedder
+from support.moments import day
 
 SECRET = "My password hint is Zorgblaté"
 CANARIES = (b"zorgbla", b"\xef\xbd\x9a\xef\xbd\x8f\xef\xbd\x92\xef\xbd\x87")
@@ -86,3 +87,55 @@ def test_every_writing_in_every_surrounding_goes(root: Path, written: str, aroun
         assert traces(root) == set()
         assert memory.add("ana", AROUND[around].format(WRITTEN[written](SECRET))).withheld == 1
         assert traces(root) == set()
+
+
+TOLD = (
+    "I live in Porto.",
+    "I live in Porto now.",
+    "I live in Braga.",
+    "I live in Zqxville.",
+    "I live in Porto near Zqxville.",
+    "I work at Zqxville and live in Porto.",
+    "I also live in Braga.",
+    "Sorry, I meant Porto.",
+    "Hello there. I live in Porto.",
+    "I no longer live in Porto.",
+    "I like tea.",
+    "I dislike tea.",
+    "I like tea and I dislike milk.",
+    "It rains. Bob likes tea.",
+    "Bob likes tea with milk.",
+)
+stories = st.lists(st.tuples(st.sampled_from(TOLD), st.integers(0, 300), st.sampled_from(["user", "doc"])), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(stories, st.data())
+def test_what_goes_is_what_was_shown_beforehand_and_every_promise_holds_after_it(
+    told: list[tuple[str, int, str]], data: st.DataObject
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, Memory(root=folder, embedder=WordEmbedder()) as memory:
+        episodes = [memory.add("ana", text, t_ref=day(when), source=source).episode_id for text, when, source in told]
+        facts = memory.facts("ana", include_history=True)
+        targets = [{"fact_id": f.id} for f in facts] + [{"episode_id": e} for e in episodes if e]
+        targets += [{"entity": name} for name in ("Bob", "Zqxville") if any(name in text for text, _, _ in told)]
+        target = data.draw(st.sampled_from(targets))
+        assert memory.check("ana") == []
+        before = findable(memory)
+        shown = memory.would_forget("ana", **target)
+        memory.forget("ana", **target)
+        after = findable(memory)
+        assert memory.check("ana") == []
+        assert not [text for text in shown if not any(text in lost for _, lost in before - after)]
+        lost = {text for _, text in before} - {text for _, text in after}
+        assert not [text for text in lost if not any(text in gone or gone in text for gone in shown)]
+
+
+def findable(memory: Memory) -> set[tuple[str, str]]:
+    """Every text that a person can come upon, with the id of what says it."""
+    found: set[tuple[str, str]] = {(f.id, f.fact_text) for f in memory.facts("ana", include_history=True, include_cold=True)}
+    for question in ("live in Porto", "tea", "work", "Bob", "hello", "Sorry, I meant"):
+        hits = memory.search("ana", question, k=100, is_latest_only=False, include_cold=True)
+        found |= {(hit.fact.id, hit.fact.fact_text) for hit in hits}
+        found |= {(hit.fact.episode_id or "", hit.source) for hit in hits}
+    return found

@@ -123,7 +123,7 @@ def intervals_of(story: Sequence[Told]) -> Spans:
     return sorted(
         (f.object, f.polarity.value, f.modality.value, f.valid_at, f.valid_to)
         for f in facts
-        if f.valid_to is None or f.valid_to > f.valid_at
+        if (f.valid_to is None or f.valid_to > f.valid_at) and f.end_reason is not EndReason.CORRECTED
     )
 
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from hypothesis import given, settings, strategies as st
 
 from lean_memory import Fact, Memory
+from lean_memory.domain import EndReason
 from support.embedding import WordEmbedder
 from support.moments import day, ms
 
@@ -68,7 +69,7 @@ def timeline(memory: Memory) -> list[tuple[str, str, str, str, int, int | None, 
     return sorted(
         (f.predicate, f.object.casefold(), f.polarity.value, f.modality.value, f.valid_at, f.valid_to, f.is_latest)
         for f in memory.facts("ana", include_history=True)
-        if f.valid_to is None or f.valid_to > f.valid_at
+        if (f.valid_to is None or f.valid_to > f.valid_at) and f.end_reason is not EndReason.CORRECTED
     )
 
 
@@ -101,6 +102,8 @@ def test_intervals_of_a_functional_slot_never_overlap_or_invert(told: tuple[Told
         assert memory.check("ana") == []
         slots: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         for fact in memory.facts("ana", include_history=True):
+            if fact.end_reason is EndReason.CORRECTED:
+                continue
             assert fact.valid_to is None or fact.valid_to >= fact.valid_at
             if (fact.modality, fact.polarity) == ("asserted", "+") and fact.predicate in {"works_at", "lives_in"}:
                 slots[fact.subject, fact.predicate].append(fact)

@@ -30,7 +30,8 @@ class FactFilter:
 def read_facts(con: apsw.Connection, namespace: str, wanted: FactFilter, visibility: Visibility) -> list[Fact]:
     """The facts that `visibility` lets through, newest `valid_at` first, then the one recorded later.
 
-    Struck facts (never so) are shown to nobody but `known_at` a moment before they were struck, and `history`.
+    Struck facts (never so) are shown where the history is asked for, by the end "corrected", and to `known_at` a moment before they were
+    struck; at no moment `as_of` were they so.
     """
     conditions, given = _seen(visibility)
     conditions += _asked(con, wanted, given)
@@ -105,7 +106,7 @@ _Given = dict[str, str | int | None]
 def _seen(visibility: Visibility) -> tuple[list[str], _Given]:
     """What `visibility` demands of a fact. Interval ends are exclusive; what was believed at a moment is judged by that moment."""
     column = _columns(visibility)
-    conditions = [f"{column['struck']} = 0"]
+    conditions = [f"{column['struck']} = 0"] if visibility.as_of is not None or visibility.latest_only else ["1"]
     given: _Given = {}
     moment = visibility.now
     if visibility.known_at is not None:

@@ -85,7 +85,7 @@ class Eraser:
         return cast("str", self.con.execute("SELECT name_key FROM entity WHERE id = ?", (entity,)).get)
 
     def _let_ended_facts_stand(self, gone: set[int]) -> set[int]:
-        """Facts that were ended by what is erased keep their interval; only what ended them is no longer said."""
+        """Facts that were ended by what is erased keep their interval; only what ended them is no longer said. What was never so, stays so."""
         ended = {said.fact for said in self.scope.evidence.values() if said.retracts and said.fact is not None}
         for row in gone:
             rows = self.con.execute("SELECT id FROM fact WHERE superseded_by = ?", (row,)).fetchall()
@@ -93,7 +93,8 @@ class Eraser:
         stand = ended - gone
         for row in stand:
             self.con.execute(
-                "UPDATE fact SET superseded_by = NULL, end_reason = ? WHERE id = ? AND NOT is_latest", (EndReason.FORGOTTEN.value, row)
+                "UPDATE fact SET superseded_by = NULL, end_reason = iif(struck, end_reason, ?) WHERE id = ? AND NOT is_latest",
+                (EndReason.FORGOTTEN.value, row),
             )
         return stand
 

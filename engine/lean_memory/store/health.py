@@ -52,7 +52,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "Chains that break off",
         """
-        SELECT uid FROM fact WHERE NOT is_latest AND superseded_by IS NULL AND end_reason IN ('superseded', 'corrected', 'merged')
+        SELECT uid FROM fact WHERE NOT is_latest AND superseded_by IS NULL AND end_reason IN ('superseded', 'merged')
         """,
     ),
     (

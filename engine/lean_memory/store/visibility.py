@@ -39,7 +39,7 @@ def visible_rows(rows: RowArrays, visibility: Visibility) -> NDArray[np.bool_]:
 
     `as_of` looks at the interval alone, whatever the tier. Without it, `latest_only` keeps rows that hold now (at `known_at`, where that
     is asked for): they have not ended by now, or will be ended only by what was said of a time to come; and they have begun, which
-    is asked of asserted rows alone, as a plan is known before its time. What was struck was never so, and is not seen at all.
+    is asked of asserted rows alone, as a plan is known before its time. What was struck was never so: only the whole history shows it.
     """
     if visibility.as_of is not None:
         mask = _has(rows, PRESENT, without=STRUCK)
@@ -52,7 +52,7 @@ def visible_rows(rows: RowArrays, visibility: Visibility) -> NDArray[np.bool_]:
         mask &= _has(rows, LATEST) | (rows.valid_to > moment + CLOCKS_DIFFER_MS)
         mask &= (rows.valid_at <= moment + CLOCKS_DIFFER_MS) | _has(rows, 0, without=ASSERTED)
     else:
-        mask = _has(rows, PRESENT, without=STRUCK)
+        mask = _has(rows, PRESENT)
     if visibility.known_at is not None:
         mask &= rows.recorded_at <= visibility.known_at
     return mask

@@ -35,7 +35,7 @@ def left(company: str) -> Candidate:
 
 def spans(store: NamespaceStore) -> list[tuple[str, str, Instant, Instant | None]]:
     facts = store.facts(visibility=Visibility(now=day(2000), latest_only=False), modalities=None)
-    held = [f for f in facts if f.valid_to is None or f.valid_to > f.valid_at]
+    held = [f for f in facts if (f.valid_to is None or f.valid_to > f.valid_at) and f.end_reason is not EndReason.CORRECTED]
     return sorted((f.object, f.polarity.value, f.valid_at, f.valid_to) for f in held)
 
 

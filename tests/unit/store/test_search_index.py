@@ -177,12 +177,12 @@ def test_latest_as_of_and_history_each_see_their_rows(con: apsw.Connection) -> N
     new = insert(con, "new", visible(5))
     cold = insert(con, "cold", visible(2, cold=True))
     ended = insert(con, "ended", visible(3, 9))
-    insert(con, "struck", visible(1, struck=True))
+    struck = insert(con, "struck", visible(1, struck=True))
     view = view_of(CodeTable(None), con)
     assert seen(view, con, NOW) == [new]
     assert seen(view, con, Visibility(now=day(2000), include_cold=True)) == [new, cold]
     assert seen(view, con, Visibility(now=day(8))) == [new, ended]
-    assert seen(view, con, Visibility(now=day(2000), latest_only=False)) == [old, new, cold, ended]
+    assert seen(view, con, Visibility(now=day(2000), latest_only=False)) == [old, new, cold, ended, struck]
     assert seen(view, con, Visibility(now=day(2000), as_of=day(4.9), latest_only=False)) == [old, cold, ended]
     assert seen(view, con, Visibility(now=day(2000), as_of=day(5), latest_only=False)) == [new, cold, ended]
 
