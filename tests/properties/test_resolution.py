@@ -160,11 +160,11 @@ def event_of(said: Statement, lands: Instant, number: int) -> Event:
 
 
 def put_right(said: Statement, intervals: Sequence[Interval]) -> Interval | None:
-    """The interval that a correction means: that of the value it names, if it holds then and is not more trusted."""
+    """The interval that a correction means: that of the value it names, if it holds then and is not more trusted; of several the one said last."""
     c = said.candidate
     able = {
         i.value.key: i
-        for i in intervals
+        for i in sorted(intervals, key=lambda i: i.members[0].order)
         if i.reason in {None, EndReason.ENDED}
         and (i.end is None or i.end > said.valid_at)
         and c.polarity is i.value.polarity is Polarity.POSITIVE
