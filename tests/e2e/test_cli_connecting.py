@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,13 +110,14 @@ def test_the_doctor_tells_of_connections_and_repairs_those_of_another_installati
     command.run("connect", "cursor")
     assert "cursor" in {finding["subject"] for finding in command.json("doctor")["findings"]}
     ledger = command.root / "connections.json"
+    here, elsewhere = json.dumps(str(Path(sys.executable).parent))[1:-1], "/another/installation"
     for path in (file, ledger):
-        path.write_text(path.read_text(encoding="utf-8").replace('"-P"', '"-E", "-P"'), encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace(here, elsewhere), encoding="utf-8")
     outdated = command.run("doctor")
     assert outdated.code == 1
     assert "lean-memory doctor --repair" in outdated.out
     assert "connected anew" in command.done("doctor", "--repair")
-    assert '"-E"' not in file.read_text(encoding="utf-8")
+    assert elsewhere not in file.read_text(encoding="utf-8")
 
 
 def test_the_doctor_quotes_why_the_service_could_not_be_kept_running(command: Command) -> None:
