@@ -150,7 +150,6 @@ def test_a_question_that_a_dead_service_asked_is_asked_again(root: Path, service
         number = shim.start_asking("tools/call", name="memory_forget", arguments={"fact_id": fact})
         first = shim.message(lambda message: message.get("method") == "elicitation/create")
         service.kill()
-        services(root)
         second = shim.message(lambda message: message.get("method") == "elicitation/create")
         assert first["id"] != second["id"]
         shim.say({"id": first["id"], "result": {"action": "accept", "content": {"erase": False}}})
