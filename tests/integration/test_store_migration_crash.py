@@ -9,7 +9,7 @@ import pytest
 from lean_memory.settings import Settings
 from lean_memory.store.migrate import Migration, builtin_migrations
 from lean_memory.store.namespace_store import NamespaceStore
-from support.children import finished, killed, line, start, tell
+from support.children import killed, line, start, tell
 from support.statements import SteadyClock, current, day, objects, open_store, say, works_at
 
 STEPS = (
@@ -106,5 +106,6 @@ def test_of_several_processes_one_migrates(root: Path) -> None:
         assert line(child) == "READY"
     for child in children:
         tell(child)
-    assert [finished(child) for child in children] == [["DONE"]] * 4
+    ended = [child.communicate(timeout=120) for child in children]
+    assert ended == [("DONE\n", "")] * 4
     assert len(list(root.glob("*.backup-*"))) == 1

@@ -17,7 +17,7 @@ from typing import cast
 import apsw
 
 from lean_memory.errors import DamagedFileError, NewerSchemaError, StorageError
-from lean_memory.store.connection import APPLICATION_ID, immediate, open_connection, pragma_int, roll_back, run_script
+from lean_memory.store.connection import APPLICATION_ID, immediate, open_connection, pragma_int, roll_back, run_script, snapshot
 from lean_memory.store.namespaces import draft_of, prepare_root, remove_draft
 
 _ORPHAN_AFTER_SECONDS = 10
@@ -69,9 +69,10 @@ def migrate(con: apsw.Connection, path: Path, migrations: Sequence[Migration]) -
 
 def check_schema(con: apsw.Connection, path: Path, migrations: Sequence[Migration]) -> None:
     """Raise `DamagedFileError` if the file has not the tables of its version, or `NewerSchemaError` if a newer one lacks those we read."""
-    version = pragma_int(con, "user_version")
+    # Of one moment, since another process may be bringing the file up to date.
+    with snapshot(con):
+        version, there = pragma_int(con, "user_version"), _objects(con)
     known = _schema(tuple(step for step in migrations if step.version <= version))
-    there = _objects(con)
     if version > migrations[-1].version and not known.keys() <= there.keys():
         raise NewerSchemaError(
             f"{path.name} was written by a newer Lean Memory (file version {version}) and cannot be read by this one. Nothing was changed; "
