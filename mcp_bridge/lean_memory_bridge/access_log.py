@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
+from itertools import islice
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -39,8 +40,8 @@ class AccessLog:
     def last(self, count: int, client: str | None = None) -> tuple[AccessView, ...]:
         """The newest entries of one client, or of all, newest first."""
         with self._lock:
-            chosen = [entry for entry in reversed(self._entries) if client is None or entry.client == client]
-        return tuple(chosen[:count])
+            chosen = (entry for entry in reversed(self._entries) if client is None or entry.client == client)
+            return tuple(islice(chosen, count))
 
     def drop_namespace(self, namespace: str) -> None:
         """Forget that there was a namespace of this name."""

@@ -14,6 +14,7 @@ from fastapi.security import HTTPBearer
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from lean_memory.errors import LeanMemoryError
 from lean_memory.service import MemoryService
 from lean_memory_bridge import problems
 from lean_memory_bridge.access_log import AccessLog
@@ -105,7 +106,7 @@ class Service:
         """Load the models and finish what an earlier process left, while the first calls are being answered."""
         try:
             await asyncio.to_thread(self._warm)
-        except problems.EXPECTED as error:
+        except LeanMemoryError as error:
             self.parts.model = ModelView(state="failed", message=str(error))
             log.warning("The models could not be loaded: %s", type(error).__name__)
         else:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import secrets
-import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +14,7 @@ from pydantic import BaseModel
 from lean_memory import errors
 from lean_memory_bridge import refusals
 from lean_memory_bridge.refusals import UnreachableError
-from lean_memory_bridge.runtime import CLIENT_HEADER, HOST, Live, admin_token, find
+from lean_memory_bridge.runtime import CLIENT_HEADER, HOST, Live, admin_token, find, fresh_key
 from lean_memory_bridge.schemas import (
     AccessLog,
     Added,
@@ -88,7 +86,7 @@ class ServiceClient:
         """Remember a text."""
         given = {"text": text, "namespace": namespace, "t_ref": t_ref, "tz": tz, "source": source, "relearn": relearn}
         asked = AddRequest.model_validate(given)
-        return self._post("add", asked, Added, again=True, headers={"Idempotency-Key": _key()})
+        return self._post("add", asked, Added, again=True, headers={"Idempotency-Key": fresh_key()})
 
     def add_many(self, items: Sequence[AddItem], *, namespace: str | None = None) -> tuple[Added, ...]:
         """Remember many texts, oldest first, at most `MAX_BATCH` of them."""
@@ -264,11 +262,6 @@ class ServiceClient:
             raise UnreachableError("The memory service did not answer; start it with `lean-memory serve` and try again.") from error
         finally:
             connection.close()
-
-
-def _key() -> str:
-    """A key for one call, which says when it was made."""
-    return f"{time.time_ns() // 1_000_000:013}-{secrets.token_hex(16)}"
 
 
 def _json(asked: BaseModel) -> bytes:

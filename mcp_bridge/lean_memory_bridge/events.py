@@ -40,7 +40,7 @@ class Feed:
         async with self._news:
             before = self._latest
             same = before is not None and made.model_copy(update={"version": before.version}) == before
-            if before is None or not same:
+            if not same:
                 self._latest = made.model_copy(update={"version": 1 if before is None else before.version + 1})
                 self._news.notify_all()
             assert self._latest is not None

@@ -40,11 +40,6 @@ class FairQueue:
         self._idle = asyncio.Event()
         self._idle.set()
 
-    @property
-    def waiting(self) -> int:
-        """Calls that have not started."""
-        return sum(len(jobs) for jobs in self._waiting.values())
-
     async def run(self, client: str, work: Callable[[], T], *, alone: str | None = None, started: Callable[[], None] | None = None) -> T:
         """The result of `work`; `started` is called when its turn has come. Raises `TooManyCallsError` at once where the client's queue is full.
 

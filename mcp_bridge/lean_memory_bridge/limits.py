@@ -49,7 +49,3 @@ class Limiter:
             )
         bucket.left, bucket.at = left, now
         return wait
-
-    def forget(self, client: str) -> None:
-        """Drop what is known of a client that is gone."""
-        self._buckets.pop(client, None)

@@ -23,9 +23,6 @@ from lean_memory.errors import (
 from lean_memory_bridge.refusals import NotAllowedError, PausedError, TooManyCallsError
 from lean_memory_bridge.schemas import Problem
 
-EXPECTED = (LeanMemoryError,)
-"""What the service raises on purpose."""
-
 STATUSES: tuple[tuple[type[LeanMemoryError], int], ...] = (
     (InvalidInputError, 422),
     (NotFoundError, 404),

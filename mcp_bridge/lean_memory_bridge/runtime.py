@@ -58,15 +58,19 @@ class Live:
         return f"http://{HOST}:{self.port}"
 
 
+def fresh_key() -> str:
+    """A key for one call. It says when it was made, as an instance that did not live to see the call can tell by that what was done before it."""
+    return f"{time.time_ns() // 1_000_000:013}-{secrets.token_hex(16)}"
+
+
 def read_runtime(root: Path) -> Runtime | None:
     """What the runtime file says; `None` where there is none, or none that can be understood. It may be stale: `verify` it."""
     try:
-        held = json.loads((root / RUNTIME_FILE).read_bytes())
-    except (OSError, ValueError):
+        fields = _object((root / RUNTIME_FILE).read_bytes())
+    except OSError:
         return None
-    if not isinstance(held, dict):
+    if fields is None:
         return None
-    fields = cast("dict[str, object]", held)
     port, pid, started_at = (fields.get(name) for name in ("port", "pid", "started_at"))
     if not (isinstance(port, int) and isinstance(pid, int) and isinstance(started_at, int) and 0 < port < 65_536):
         return None

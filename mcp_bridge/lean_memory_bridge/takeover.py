@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import re
 from pathlib import Path
@@ -24,16 +25,12 @@ def meet(root: Path, token: str, own_version: str) -> Live | None:
     return None
 
 
-def ask_to_end(live: Live, token: str) -> bool:
-    """Ask a service to end in good order; gives whether it will."""
+def ask_to_end(live: Live, token: str) -> None:
+    """Ask a service to end in good order; whether it does is seen by its lock."""
     connection = http.client.HTTPConnection(HOST, live.port, timeout=_ASKING)
-    try:
+    with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
         connection.request("POST", "/api/v1/shutdown", headers={"Authorization": f"Bearer {token}", "Content-Length": "0"})
-        return connection.getresponse().status == http.client.ACCEPTED
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
+        connection.getresponse()
 
 
 def is_older(version: str, than: str) -> bool:

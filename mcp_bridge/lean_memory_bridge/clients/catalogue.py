@@ -25,14 +25,13 @@ class Location:
     """One place where a client may keep its configuration.
 
     `folder` and `signs` begin with a base in braces (see `places.py`) and may hold a `*`; the client is there when one of `signs` exists.
-    Of `files` the first that exists is meant, else the first. A place that is not `usual` counts only where its signs are there.
+    Of `files` the first that exists is meant, else the first. Where none of a client's places is there, the first of the system is meant.
     """
 
     systems: tuple[str, ...]
     folder: str
     files: tuple[str, ...]
     signs: tuple[str, ...]
-    usual: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +67,10 @@ def _one_folder(folder: str, *files: str, systems: tuple[str, ...] = EVERYWHERE)
     return Location(systems=systems, folder=folder, files=files, signs=(folder,))
 
 
-def _code(edition: str, *, usual: bool) -> tuple[Location, ...]:
+def _code(edition: str) -> tuple[Location, ...]:
     bases = {MAC: "{support}", LINUX: "{config}", WINDOWS: "{roaming}"}
     return tuple(
-        Location(systems=(system,), folder=f"{base}/{edition}/User", files=("mcp.json",), signs=(f"{base}/{edition}",), usual=usual)
+        Location(systems=(system,), folder=f"{base}/{edition}/User", files=("mcp.json",), signs=(f"{base}/{edition}",))
         for system, base in bases.items()
     )
 
@@ -92,7 +91,6 @@ CLIENTS: tuple[Client, ...] = (
                 folder="{local}/Packages/Claude_*/LocalCache/Roaming/Claude",
                 files=("claude_desktop_config.json",),
                 signs=("{local}/Packages/Claude_*",),
-                usual=False,
             ),
         ),
         applies="Quit it and start it again to use the memory.",
@@ -120,7 +118,7 @@ CLIENTS: tuple[Client, ...] = (
         name="VS Code",
         dialect=Dialect.JSONC,
         path=("servers",),
-        locations=(*_code("Code", usual=True), *_code("Code - Insiders", usual=False)),
+        locations=(*_code("Code"), *_code("Code - Insiders")),
         shape=_STDIO,
         applies="Start the server under MCP: List Servers, or restart it.",
     ),

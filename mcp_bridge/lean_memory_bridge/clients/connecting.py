@@ -119,9 +119,7 @@ class Connector:
         if not is_ours(client, present):
             return Standing.FOREIGN
         record = self._ledger.find(client.id, config.path)
-        # Without a record it was written from another data root, or the record is lost.
-        as_written = is_as_written(client, present) if record is None else record.entry == present
-        return Standing.OUTDATED if as_written else Standing.EDITED
+        return Standing.OUTDATED if _as_written(client, present, record) else Standing.EDITED
 
     def _put_in(self, client: Client, config: ConfigFile, launch: Launch, moment: datetime, standing: Standing) -> Connected:
         refuse_read_only(config)
@@ -161,8 +159,12 @@ class Connector:
             backup = backed_up(config, moment)
             replace(config, config.encoded(before))
         self._ledger.drop(client.id, config.path)
-        as_written = is_as_written(client, present) if record is None else record.entry == present
-        return Disconnected(file=config.path, backup=backup, edited=not as_written)
+        return Disconnected(file=config.path, backup=backup, edited=not _as_written(client, present, record))
+
+
+def _as_written(client: Client, present: object, record: Record | None) -> bool:
+    """Whether an entry of ours is still as `connect` wrote it; without a record it was written from another data root, or the record is lost."""
+    return is_as_written(client, present) if record is None else record.entry == present
 
 
 def _found(client: Client, config: ConfigFile) -> object | None:

@@ -169,8 +169,7 @@ def _after_last(document: JsonText, table: Object, key: str, value: Entry) -> Se
     after = end if last.comma is None else last.comma + 1
     tail = "," if last.comma is not None else ""
     if indent is None:
-        space = " " if text[last.start - 1] in _BLANK else ""
-        lead = space if comma or last.comma is not None else ""
+        lead = " " if text[last.start - 1] in _BLANK else ""
         return [_joined(comma, Edit(at=after, inserted=f"{lead}{_member_shown(key, value, None, style)}{tail}"))]
     after = document.gap_end(after)
     inserted = f"{style.newline}{indent}{_member_shown(key, value, indent, style)}{tail}"

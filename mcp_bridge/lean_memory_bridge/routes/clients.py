@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api/v1", tags=["clients"])
 @router.get("/clients")
 async def clients(parts: TheParts, _: TheOwner) -> Clients:
     """Every client that is known."""
-    return Clients(clients=client_views(parts))
+    return Clients(clients=await asyncio.to_thread(client_views, parts))
 
 
 @router.post("/clients/{name}/token")
@@ -49,7 +49,7 @@ async def remove_client(name: str, parts: TheParts, _: TheOwner) -> Clients:
     """Strike a client out, with its token; gives those that are left."""
     await asyncio.to_thread(parts.book.remove, name)
     _changed(parts, name)
-    return Clients(clients=client_views(parts))
+    return Clients(clients=await asyncio.to_thread(client_views, parts))
 
 
 @router.get("/access")

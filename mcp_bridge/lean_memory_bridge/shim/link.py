@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import secrets
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from lean_memory_bridge.runtime import Live, admin_token
+from lean_memory_bridge.runtime import Live, admin_token, fresh_key
 from lean_memory_bridge.shim.offline import answer_without_service, failure
 from lean_memory_bridge.shim.starting import NoServiceError, Starter
 from lean_memory_bridge.shim.wire import BROKEN, Reply, Wire, error_sentence
@@ -94,8 +92,7 @@ class Link:
 
     def _carried(self, message: Message, line: bytes) -> bool:
         """Whether the message was delivered and, if it is a request, answered. Raises `NoServiceError`."""
-        # It says when it was made, as an instance that did not live to see the call can tell by that what was done before it.
-        key = f"{time.time_ns() // 1_000_000:013}-{secrets.token_hex(16)}"
+        key = fresh_key()
         greeting = message.get("method") == "initialize"
         for _ in range(_ATTEMPTS):
             session = self._current(
@@ -163,9 +160,8 @@ class Link:
         if session is None or number != str(session.number):
             return
         body = json.dumps({**message, "id": json.loads(identifier)}).encode()
-        with contextlib.suppress(*BROKEN), session.wire.post(body, session.headers(message)) as reply:
-            for _ in reply.messages:
-                pass
+        with contextlib.suppress(*BROKEN), session.wire.post(body, session.headers(message)):
+            pass
 
     def _current(self, *, replay: bool, patience: float) -> Session:
         """The session with the live instance; a new one begins with the client's own greeting. Raises `NoServiceError`."""
@@ -209,9 +205,8 @@ class Link:
                 if _is_answer_to(incoming, message):
                     session.version = _text(_object(incoming.get("result")).get("protocolVersion"))
         ready: Message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-        with session.wire.post(json.dumps(ready).encode(), session.headers(ready)) as reply:
-            for _ in reply.messages:
-                pass
+        with session.wire.post(json.dumps(ready).encode(), session.headers(ready)):
+            pass
         return True
 
     def _forget_session(self) -> None:

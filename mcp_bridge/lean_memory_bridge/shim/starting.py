@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from lean_memory_bridge.only_one import only_one
-from lean_memory_bridge.runtime import Live, find
+from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, Live, find
 
 STATE_FILE = "supervisor.json"
 """What the supervisor says of itself: `state` (`running` or `failed`), `pid`, `reason`, and `at` in epoch milliseconds."""
@@ -23,7 +23,6 @@ _START_LOCK = "start.lock"
 _REST = 5.0
 _PAUSE = 0.02
 _SLOW = "It did not answer in time; it may still be starting."
-_ALREADY_RUNNING = 3
 
 
 class NoServiceError(Exception):
@@ -88,7 +87,7 @@ class Starter:
             if failed is not None:
                 raise NoServiceError(self._why(failed))
             # One that ends because another supervisor is there already is no failure: that one's service is awaited.
-            if supervisor.poll() not in (None, _ALREADY_RUNNING):
+            if supervisor.poll() not in (None, EXIT_ALREADY_RUNNING):
                 raise NoServiceError(self._why(self._failure_since(asked_at) or f"It ended at once, with code {supervisor.returncode}."))
             time.sleep(_PAUSE)
         raise SlowServiceError(self._why(_SLOW))
