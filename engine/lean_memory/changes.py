@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lean_memory.domain import (
+    USER,
     Act,
     Candidate,
     Cardinality,
@@ -16,6 +17,7 @@ from lean_memory.domain import (
     Polarity,
     Span,
     Trust,
+    name_key,
 )
 
 
@@ -27,6 +29,11 @@ class Slot:
     """The subject's name key (NFC, case-folded, white space collapsed)."""
     predicate: str
     cardinality: Cardinality
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> Slot:
+        """The slot that a statement speaks of."""
+        return cls(subject_key=name_key(candidate.subject or USER), predicate=candidate.predicate, cardinality=candidate.cardinality)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,6 +124,11 @@ class Candidate:
     reasons: tuple[str, ...] = ()
     """Why its confidence is lowered, or what was unclear, in words a person understands."""
 
+    @property
+    def asserts(self) -> bool:
+        """Whether it says what holds now, so that it could replace something."""
+        return self.act is Act.ASSERT and self.polarity is Polarity.POSITIVE and self.modality is Modality.ASSERTED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:

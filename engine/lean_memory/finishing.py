@@ -17,7 +17,7 @@ from lean_memory.extraction.router import Tally
 from lean_memory.extraction.typer import Surroundings, Verdict
 from lean_memory.ingest import Ingest
 from lean_memory.passes import Passes
-from lean_memory.rivals import Rivalry, current, holds_now, rivalries
+from lean_memory.rivals import Rivalry, current, rivalries
 
 _KNOWN = 100
 _EARLIER = 3
@@ -97,7 +97,7 @@ class Finisher:
 
     def _settled(self, candidate: Candidate, episode: Episode) -> Candidate | None:
         """A candidate for a slot of one value, as it stands to what the slot holds; `None` where it adds nothing."""
-        is_one = candidate.cardinality is Cardinality.FUNCTIONAL and holds_now(candidate)
+        is_one = candidate.cardinality is Cardinality.FUNCTIONAL and candidate.asserts
         held = current(self.ingest.store, candidate) if is_one else []
         said_at = episode.t_ref if candidate.valid_at is None else candidate.valid_at
         later = [fact.valid_at for fact in held if fact.valid_at > said_at]

@@ -26,9 +26,7 @@ from lean_memory.domain import (
     Episode,
     EpisodeId,
     Instant,
-    Modality,
     ModelIdentity,
-    Polarity,
 )
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
@@ -38,7 +36,7 @@ from lean_memory.extraction.pipeline import Recent, extract
 from lean_memory.extraction.secrets import Redacted, redact
 from lean_memory.extraction.sentences import passages
 from lean_memory.keeping import Addition, Said, keep
-from lean_memory.learning import Prepared, slot_of, write_all, write_more
+from lean_memory.learning import Prepared, write_all, write_more
 from lean_memory.models.ports import Embedder
 from lean_memory.passes import Passes
 from lean_memory.resolution.contradiction import buckets, by_cosine, by_words
@@ -118,19 +116,20 @@ class Ingest:
         What was cut out of an episode while it was being read is not learned: the rest is read once more. Raises `BusyError` if
         that happens three times. `again` are episodes that may say what was erased before.
         """
-        for _ in range(_TRIES if episodes else 0):
+        if not episodes:
+            return []
+        for _ in range(_TRIES):
             prepared = self._prepared(episodes)
             results = self.store.change(partial(write_all, prepared=prepared, again=again, served=self.served))
             if results is not None:
                 return results
             episodes = [self._as_stored(episode) for episode in episodes]
-        if not episodes:
-            return []
         raise BusyError("What was said is stored, but parts of it kept being erased while it was read; it is learned at the next start.")
 
     def rules_of(self, episode: Episode) -> tuple[tuple[Candidate, ...], Recent]:
         """What the rules make of an episode, and what was said before it."""
-        return self._extract(episode) or (), self._recent(episode)
+        recent = self._recent(episode)
+        return self._extract(episode, recent) or (), recent
 
     def add_to(self, episode: Episode, candidates: Sequence[Candidate]) -> AddResult:
         """Write what models found in an episode that waits for them, and finish it; it may wait on, see `write_more`."""
@@ -176,7 +175,7 @@ class Ingest:
             self.store.change(partial(_set_vectors, model=model, texts=texts, vectors=vectors))
 
     def _prepared(self, episodes: Sequence[Episode]) -> list[Prepared]:
-        read = [(episode, self._extract(episode)) for episode in episodes]
+        read = [(episode, self._extract(episode, self._recent(episode))) for episode in episodes]
         vectors = self._embed(read)
         return [replace(self._ready(episode, found, vectors), waits=self._waits(episode, found)) for episode, found in read]
 
@@ -196,8 +195,8 @@ class Ingest:
         except NotFoundError:
             return episode
 
-    def _extract(self, episode: Episode) -> tuple[Candidate, ...] | None:
-        found = _understood(episode, self._recent(episode))
+    def _extract(self, episode: Episode, recent: Recent) -> tuple[Candidate, ...] | None:
+        found = _understood(episode, recent)
         if found is not None:
             self._remember(episode, found)
         return found
@@ -248,15 +247,14 @@ class Ingest:
         """An asserted `dislikes X` also says that `likes X` is over."""
         c = said.candidate
         opposite = vocabulary.opposite(c.predicate)
-        asserts = c.act is Act.ASSERT and c.polarity is Polarity.POSITIVE and c.modality is Modality.ASSERTED
-        if opposite is None or not asserts:
+        if opposite is None or not c.asserts:
             return
         over = replace(c, predicate=opposite, act=Act.RETRACT, cardinality=vocabulary.cardinality(opposite))
         yield self._named(replace(said, candidate=over))
 
     def _named(self, said: Statement) -> Statement:
         """The retraction with the key of the stored value it means, where no words tell and cosine finds one."""
-        slot, key, now = slot_of(said.candidate), said.object_key, self.store.clock()
+        slot, key, now = Slot.of(said.candidate), said.object_key, self.store.clock()
         if slot.cardinality is Cardinality.FUNCTIONAL or not key:
             return said
         if by_words(key, self.store.look(lambda tx: tx.open_values(slot, now, buckets(key)))):

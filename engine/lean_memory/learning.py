@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, Slot, joined
-from lean_memory.domain import USER, AddResult, Candidate, Episode, EpisodeId, Instant, ModelIdentity, name_key
+from lean_memory.domain import AddResult, Candidate, Episode, EpisodeId, Instant, ModelIdentity
 from lean_memory.echoes import without_echoes
 from lean_memory.extraction.echo import Ledger
 from lean_memory.resolution.plan import plan
@@ -104,12 +104,8 @@ def resolve(tx: WriteTransaction, statements: Sequence[Statement], recorded_at: 
 def _by_slot(statements: Sequence[Statement]) -> dict[Slot, list[Statement]]:
     slots: dict[Slot, list[Statement]] = {}
     for said in statements:
-        slots.setdefault(slot_of(said.candidate), []).append(said)
+        slots.setdefault(Slot.of(said.candidate), []).append(said)
     return slots
-
-
-def slot_of(c: Candidate) -> Slot:
-    return Slot(subject_key=name_key(c.subject or USER), predicate=c.predicate, cardinality=c.cardinality)
 
 
 def _claim(c: Candidate) -> Claim:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from lean_memory.domain import STATES, Act, Candidate, Episode, Modality, Polarity, Source, Trust, name_key, trust_of, value_key
+from lean_memory.domain import Candidate, Episode, Modality, Source, Trust, name_key, trust_of, value_key
 from lean_memory.errors import ModelError, ModelUnavailableError
 from lean_memory.extraction import gliner, typer
 from lean_memory.extraction.dates import Anchor
@@ -63,11 +63,6 @@ class Passes:
     def tally(self) -> Tally:
         """What the router has counted since this process began."""
         return self._tally
-
-    @property
-    def missed(self) -> str:
-        """Why the models could not be used when they were last needed; empty when they could."""
-        return self._missed
 
     def want(self, episode: Episode, candidates: Sequence[Candidate], contested: Sequence[Candidate] = ()) -> bool:
         """Whether a model has something to do about an episode of which the rules made `candidates`."""
@@ -173,13 +168,3 @@ def _least(trust: Trust) -> Trust:
 
 def _key(candidate: Candidate) -> tuple[str, ...]:
     return name_key(candidate.subject), candidate.predicate, value_key(candidate.object)
-
-
-def asserts(candidate: Candidate) -> bool:
-    """Whether a candidate says what holds now, so that it could replace something."""
-    return (
-        candidate.act is Act.ASSERT
-        and candidate.polarity is Polarity.POSITIVE
-        and candidate.modality is Modality.ASSERTED
-        and candidate.predicate != STATES
-    )

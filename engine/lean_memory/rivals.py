@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lean_memory.changes import Slot
-from lean_memory.domain import USER, Act, Candidate, Cardinality, Fact, Modality, Polarity, Visibility, name_key, value_key
+from lean_memory.domain import USER, Candidate, Cardinality, Fact, Modality, Polarity, Visibility, value_key
 from lean_memory.errors import ModelError
 from lean_memory.extraction.router import is_contestable
 from lean_memory.models.ports import Embedder
@@ -22,11 +22,6 @@ class Rivalry:
     fact: Fact
 
 
-def holds_now(candidate: Candidate) -> bool:
-    """Whether a candidate says what holds now, so that it could replace something."""
-    return candidate.act is Act.ASSERT and candidate.polarity is Polarity.POSITIVE and candidate.modality is Modality.ASSERTED
-
-
 def current(store: NamespaceStore, candidate: Candidate) -> list[Fact]:
     """The facts of a candidate's slot that hold now with another value than the candidate's."""
     visible = Visibility(now=store.clock(), include_cold=True)
@@ -40,7 +35,7 @@ def rivalries(store: NamespaceStore, embedder: Embedder, candidates: Iterable[Ca
     """For each statement of which one may have many, the nearest stored value that it may replace, if one is near enough to be about the same."""
     found: list[Rivalry] = []
     for candidate in candidates:
-        if holds_now(candidate) and candidate.cardinality is Cardinality.MULTI and is_contestable(candidate.predicate):
+        if candidate.asserts and candidate.cardinality is Cardinality.MULTI and is_contestable(candidate.predicate):
             rival = _nearest(store, embedder, candidate)
             if rival is not None:
                 found.append(Rivalry(candidate=candidate, fact=rival))
@@ -48,7 +43,7 @@ def rivalries(store: NamespaceStore, embedder: Embedder, candidates: Iterable[Ca
 
 
 def _nearest(store: NamespaceStore, embedder: Embedder, candidate: Candidate) -> Fact | None:
-    slot = Slot(subject_key=name_key(candidate.subject or USER), predicate=candidate.predicate, cardinality=candidate.cardinality)
+    slot = Slot.of(candidate)
     key, now = value_key(candidate.object), store.clock()
     if not store.look(lambda tx: tx.has_open_values(slot, now)):
         return None

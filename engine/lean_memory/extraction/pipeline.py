@@ -76,11 +76,11 @@ def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recen
         if not _lies_in(sentence, spans):
             run.take(sentence)
     said = side_by_side(run.found, packs.load(run.code) if run.code in packs.available() else None)
-    if spans or run.flags:
-        candidates = _trusted(said, source, run.own_roles)
-        wary = candidates if source is Source.USER else _distrusted(candidates)
-        return Extraction(candidates=_distinct(wary), flags=(INSTRUCTION_LIKE,))
-    return Extraction(candidates=_distinct(_trusted(said, source, run.own_roles)))
+    candidates = _trusted(said, source, run.own_roles)
+    if not (spans or run.steers):
+        return Extraction(candidates=_distinct(candidates))
+    wary = candidates if source is Source.USER else _distrusted(candidates)
+    return Extraction(candidates=_distinct(wary), flags=(INSTRUCTION_LIKE,))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +92,8 @@ class _Run:
     """What the last messages gave."""
     scene: Scene = field(default_factory=Scene)
     found: Said = field(default_factory=Said)
-    flags: dict[str, None] = field(default_factory=dict[str, None])
+    steers: bool = False
+    """Whether a sentence tells an assistant what to do."""
     code: str = _DEFAULT_LANGUAGE
     own_roles: set[str] = field(default_factory=set[str])
     """How the languages of the text call the speaker's relatives without a name."""
@@ -157,7 +158,7 @@ class _Run:
         words = opened(sentence.text, pack)
         kind = mood(words, pack)
         if kind is Mood.INSTRUCTION:
-            self.flags[INSTRUCTION_LIKE] = None
+            self.steers = True
         elif kind is Mood.REPORT:
             self._report(sentence, pack)
         elif kind is Mood.STATEMENT:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lean_memory.domain import Act, Candidate, Cardinality, Modality, Polarity
+from lean_memory.domain import Candidate, Cardinality
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.pack import Pack
 
@@ -31,8 +31,7 @@ def side_by_side(found: Iterable[Candidate], pack: Pack | None) -> Sequence[Cand
 
 
 def _fills_open_slot(candidate: Candidate) -> bool:
-    asserts = candidate.act is Act.ASSERT and candidate.polarity is Polarity.POSITIVE and candidate.modality is Modality.ASSERTED
-    return asserts and candidate.cardinality is Cardinality.FUNCTIONAL and candidate.predicate not in vocabulary.predicates()
+    return candidate.asserts and candidate.cardinality is Cardinality.FUNCTIONAL and candidate.predicate not in vocabulary.predicates()
 
 
 def _changes(candidate: Candidate, pack: Pack) -> bool:

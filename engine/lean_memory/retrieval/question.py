@@ -168,8 +168,7 @@ def _predicates(words: Sequence[str], data: _Words) -> set[str]:
         if fit:
             best[predicate] = fit
     longest = max(best.values(), default=0)
-    stop = frozenset(data.stop.split())
-    content = [word for word in words if word not in stop]
+    content = [word for word in words if word not in data.values.stop]
     open_slots = {"_".join(content[i : i + n]) for n in range(1, _LONGEST_NAME + 1) for i in range(len(content) - n + 1)}
     return {predicate for predicate, fit in best.items() if fit == longest} | open_slots
 

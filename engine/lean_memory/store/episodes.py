@@ -118,19 +118,9 @@ def recent_episodes(con: apsw.Connection, before: EpisodeId, client: str | None,
     return episodes_of(found)[::-1]
 
 
-def mark_done(con: apsw.Connection, uid: EpisodeId) -> None:
-    """Note that nothing is left to do for an episode."""
-    con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.DONE.value, uid))
-
-
-def mark_waiting(con: apsw.Connection, uid: EpisodeId) -> None:
-    """Note that the rules' facts of an episode are stored and that it waits for a model."""
-    con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.WAITING.value, uid))
-
-
-def mark_unread(con: apsw.Connection, uid: EpisodeId) -> None:
-    """Note that reading an episode failed; it is tried again with those that are not finished."""
-    con.execute("UPDATE episode SET state = ? WHERE uid = ?", (EpisodeState.UNREAD.value, uid))
+def mark(con: apsw.Connection, uid: EpisodeId, state: EpisodeState) -> None:
+    """Note how far ingest has got with an episode."""
+    con.execute("UPDATE episode SET state = ? WHERE uid = ?", (state.value, uid))
 
 
 def passages_of(con: apsw.Connection, episode_row: int) -> list[Passage]:

@@ -14,7 +14,7 @@ from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant
 from lean_memory.store import search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
 from lean_memory.store.clear import revive
-from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark_done, mark_unread, mark_waiting
+from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark
 from lean_memory.store.reading import ReadTransaction
 from lean_memory.store.slots import read_values, read_window
 from lean_memory.store.tombstones import Claim
@@ -57,7 +57,7 @@ class WriteTransaction:
 
     def let_wait(self, uid: EpisodeId) -> None:
         """Note that an episode whose facts were just applied waits for a model."""
-        mark_waiting(self.connection, uid)
+        mark(self.connection, uid, EpisodeState.WAITING)
 
     def standing(self, uid: FactId) -> tuple[int, bool] | None:
         """The row of a fact, and whether it is the latest word; `None` where it is gone or was never so."""
@@ -102,7 +102,7 @@ class WriteTransaction:
 
     def note_unreadable(self, uid: EpisodeId) -> None:
         """Note that reading an episode failed; it waits, and is found by its words."""
-        mark_unread(self.connection, uid)
+        mark(self.connection, uid, EpisodeState.UNREAD)
         self.note_missing_vectors()
 
     def note_missing_vectors(self) -> None:
@@ -137,7 +137,7 @@ class WriteTransaction:
 
     def finish(self, uid: EpisodeId) -> None:
         """Note that nothing is left to do for an episode."""
-        mark_done(self.connection, uid)
+        mark(self.connection, uid, EpisodeState.DONE)
         self.tick()
 
     def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
