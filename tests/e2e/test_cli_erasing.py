@@ -96,3 +96,16 @@ def test_clearing_asks_and_removes_the_file(command: Command) -> None:
     assert code == 0, seen
     assert command.json("namespaces")["namespaces"] == ["other"]
     assert bytes_left(command, b"peanuts") == 0
+
+
+def test_what_only_comes_nearest_to_a_question_is_not_erased(command: Command) -> None:
+    told(command)
+    command.done("add", "My favourite tea is oolong.")
+    never_told = command.run("forget", "--matching", "pineapple", "--yes")
+    assert never_told.code == 1
+    assert "nothing was erased" in never_told.err
+    command.done("forget", "--matching", "oolong", "--yes")
+    left = command.done("facts")
+    assert "oolong" not in left
+    assert "peanuts" in left
+    assert "Globex" in left

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
+from lean_memory.domain import WEAK_RELEVANCE
 from lean_memory.errors import NotFoundError
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
@@ -74,9 +75,11 @@ def _targets(memory: Memory, options: Options) -> list[_Target]:
     if options.entity is not None:
         return [{"entity": options.entity}]
     if options.matching is not None:
-        hits = memory.search(options.namespace, options.matching, k=options.k, is_latest_only=False, include_cold=True)
+        found = memory.search(options.namespace, options.matching, k=options.k, is_latest_only=False, include_cold=True)
+        # A search gives what is nearest, however far; nobody means to erase that.
+        hits = [hit for hit in found if hit.relevance >= WEAK_RELEVANCE]
         if not hits:
-            raise NotFoundError(f"Nothing in {options.namespace!r} answers that; nothing was erased.")
+            raise NotFoundError(f"Nothing in {options.namespace!r} answers that closely; nothing was erased.")
         return [{"fact_id": hit.fact.id} for hit in hits]
     given = dict.fromkeys(options.words)
     return [{"fact_id": word if is_passage(word) else find_fact(memory, options.namespace, word).id} for word in given]
