@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lean_memory import Memory
 from support.embedding import WordEmbedder
+
+# Every run tries the same examples, so that what fails was changed; `--hypothesis-profile default` looks for new ones.
+settings.load_profile("ci")
 
 
 @pytest.fixture

@@ -42,7 +42,9 @@ Spans = list[tuple[str, str, str, int, int | None]]
 STEP = 1000
 """Between one thing told and the next, by the store's clock."""
 
-acts = st.sampled_from([Act.ASSERT] * 6 + [Act.RETRACT] * 2 + [Act.CORRECT])
+any_act = st.sampled_from([Act.ASSERT] * 6 + [Act.RETRACT] * 2 + [Act.CORRECT])
+plain_act = st.sampled_from([Act.ASSERT] * 3 + [Act.RETRACT])
+correction = st.just(Act.CORRECT)
 moments = st.integers(10, 40).map(Instant)
 values = st.sampled_from(["tea", "green tea", "coffee", "water"])
 # Each means one of the values at most: what is equal goes before what contains it.
@@ -50,8 +52,8 @@ named = st.sampled_from(["tea", "green", "coffee", "green tea"])
 
 
 @st.composite
-def told(draw: st.DrawFn, cardinality: Cardinality, *, corrects: bool = True) -> Told:
-    at, act = draw(moments), draw(acts if corrects else acts.filter(lambda a: a is not Act.CORRECT))
+def told(draw: st.DrawFn, cardinality: Cardinality, acts: st.SearchStrategy[Act] = any_act) -> Told:
+    at, act = draw(moments), draw(acts)
     asserts = act is not Act.RETRACT
     value = draw(values if asserts else st.one_of(named, st.just("")))
     plain = act is Act.CORRECT
@@ -80,9 +82,9 @@ stories = st.sampled_from(Cardinality).flatmap(lambda c: st.tuples(st.just(c), s
 def around_a_correction(draw: st.DrawFn) -> tuple[Cardinality, list[Told], Told, list[Told]]:
     """What is told before a correction, the correction, and what is told after it; no two speak of the same moment."""
     cardinality = draw(st.sampled_from(Cardinality))
-    plain = st.lists(told(cardinality, corrects=False), max_size=5)
+    plain = st.lists(told(cardinality, plain_act), max_size=5)
     before, after = draw(plain), draw(plain)
-    at, right = draw(told(cardinality).filter(lambda t: t[1].act is Act.CORRECT))
+    at, right = draw(told(cardinality, correction))
     count = len(before) + len(after) + 1
     apart = iter(draw(st.permutations([Instant(100 * (n + 1)) for n in range(count)])))
 
