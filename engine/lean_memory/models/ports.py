@@ -48,6 +48,22 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Judges how well texts answer a question, reading both together. Thread-safe."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Which model it is; its `dims` are 0, as it makes no vectors."""
+        ...
+
+    def score(self, query: str, texts: Sequence[str], *, seconds: float) -> NDArray[np.float32]:
+        """How well each text answers `query`, 0 to 1, in order; shape (len(texts),).
+
+        Raises `ModelUnavailableError` where no answer can be had within `seconds`, and `ModelError` where the answer cannot be used.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEntity:
     """A stretch of a text that a model takes for a thing of some kind; offsets are characters, `end` is exclusive."""
