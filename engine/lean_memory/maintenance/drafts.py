@@ -61,7 +61,7 @@ class Draft:
     reason: str
     """A sentence for a person."""
     text: str = ""
-    """The proposed text of a summary."""
+    """The proposed text of a summary; of a same-entity draft the alias, which would be read as `entity`."""
     lost: tuple[str, ...] = ()
     """What a summary no longer says, as sentences of its sources."""
     demotes: tuple[FactId, ...] = ()
@@ -69,18 +69,12 @@ class Draft:
     cosine: float | None = None
     scores: tuple[tuple[str, float], ...] = ()
     choices: tuple[str, ...] = ()
-    """What may be chosen of a conflict (values) or a same-entity draft (the name to keep); `both` keeps things as they are."""
-    names: tuple[str, str] | None = None
-    """For a same-entity draft: the name to keep and the other, as displayed."""
+    """What may be chosen of a conflict (the facts' values) or a same-entity draft (the name to keep), and `BOTH`."""
     effects: tuple[SearchEffect, ...] = ()
 
     @property
     def fact_ids(self) -> tuple[FactId, ...]:
         return tuple(fact.id for fact in self.facts)
-
-
-BOTH = "both"
-"""The choice that keeps two values, or two entities, side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
