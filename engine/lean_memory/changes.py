@@ -58,6 +58,8 @@ class WindowFact:
     end_reason: EndReason | None
     position: int
     """Where in its episode it was said (start of its span): of two statements of one episode about one moment, the later wins."""
+    said_at: Instant | None = None
+    """When it was said, where that is known; what it tells of may lie ahead of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,8 @@ class WindowEvidence:
     fact_text: str
     episode_id: EpisodeId
     span: Span
+    said_at: Instant | None = None
+    """When it was said, where that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lean_memory.clock import Clock
-from lean_memory.domain import Fact, ForgetResult, Modality, SearchHit, Visibility
+from lean_memory.domain import Fact, ForgetResult, Modality, NamespaceStatus, SearchHit, VectorsMade, Visibility
 from lean_memory.errors import ClosedError, quoted
 from lean_memory.finishing import Finisher
 from lean_memory.ingest import Ingest
@@ -15,9 +16,12 @@ from lean_memory.models.ports import Embedder
 from lean_memory.passes import Passes
 from lean_memory.retrieval import pipeline
 from lean_memory.retrieval.recipes import Recipe
+from lean_memory.retrieval.space import SearchModels
+from lean_memory.retrieval.standing_words import in_standing_words
 from lean_memory.settings import Settings
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.vectors import EMBEDDER, SECOND, Pace, make_missing, spaces_of
 
 _MOST_SERVED = 200
 """How many facts of a list count as served; nobody repeats more."""
@@ -26,8 +30,18 @@ _MOST_SERVED = 200
 class OpenNamespace:
     """One namespace of an open memory: its store, its index in memory, its ingest; opened when first used."""
 
-    def __init__(self, name: str, settings: Settings, embedder: Embedder, clock: Clock, *, passes: Passes | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        embedder: Embedder,
+        clock: Clock,
+        *,
+        passes: Passes | None = None,
+        models: SearchModels | None = None,
+    ) -> None:
         self.name, self._settings, self._embedder, self._clock = name, settings, embedder, clock
+        self._models = models or SearchModels(embedder=embedder)
         self._passes = Passes() if passes is None else passes
         self._opening = threading.RLock()
         self._parts: tuple[NamespaceStore, CodeTable, Ingest] | None = None
@@ -64,7 +78,7 @@ class OpenNamespace:
             if self._parts is None:
                 store = NamespaceStore.open(self._settings.root, self.name, settings=self._settings, clock=self._clock, create=create)
                 ingest = Ingest(store=store, embedder=self._embedder, passes=self._passes)
-                self._parts = store, CodeTable(self._embedder.identity), ingest
+                self._parts = store, CodeTable(), ingest
                 self._finisher = Finisher(ingest=ingest, passes=self._passes)
             if resume and not self._resumed:
                 self._resumed = True
@@ -96,12 +110,30 @@ class OpenNamespace:
             self._parts[0].go_on()
         self._opening.release()
 
-    def search(self, query: str, k: int, visibility: Visibility, recipe: Recipe) -> list[SearchHit]:
+    def search(self, query: str, k: int, visibility: Visibility, recipe: Recipe | None) -> list[SearchHit]:
         """Search the open store."""
         store, codes, _ = self._opened()
-        hits = pipeline.search(store, codes, self._embedder, query, k=k, visibility=visibility, recipe=recipe)
+        hits = pipeline.search(store, codes, self._models, query, k=k, visibility=visibility, recipe=recipe)
+        told = in_standing_words(store, [hit.fact for hit in hits], visibility)
+        hits = [replace(hit, fact=fact) for hit, fact in zip(hits, told, strict=True)]
         self._serve([hit.fact for hit in hits])
         return hits
+
+    def catch_up_vectors(self, pace: Pace) -> VectorsMade:
+        """Make vectors that the models in use lack, see `make_missing`; and bring what was completed into memory for the next search."""
+        store, codes, _ = self._opened()
+        if not store.writable:
+            return VectorsMade(made=0, missing=0, reason="The file can only be read.")
+        made = make_missing(store, self._models.embedders(), pace)
+        second = self._models.second
+        if made.made and second is not None:
+            store.look(lambda tx: codes.refresh(tx.connection, second.identity))
+        return made
+
+    def status(self) -> NamespaceStatus:
+        """Counts and health, and how far the vectors of each model are made."""
+        roles = [(EMBEDDER, self._embedder), *([(SECOND, self._models.second)] if self._models.second is not None else [])]
+        return replace(self.store.status(), vectors=spaces_of(self.store, roles))
 
     def facts(
         self,
@@ -113,7 +145,8 @@ class OpenNamespace:
         limit: int | None,
     ) -> list[Fact]:
         """The facts of the open store that are asked for."""
-        found = self.store.facts(subject=subject, predicate=predicate, visibility=visibility, modalities=modalities, limit=limit)
+        stored = self.store.facts(subject=subject, predicate=predicate, visibility=visibility, modalities=modalities, limit=limit)
+        found = in_standing_words(self.store, stored, visibility)
         self._serve(found[:_MOST_SERVED])
         return found
 

@@ -29,9 +29,8 @@ def mentioned(place: Place, made: Sequence[Candidate]) -> list[Candidate]:
             tie = Tie(subject=place.scene.self_name, predicate=predicate, object=name)
             # the clause is about its own subject, so it can stand as it is
             subject = place.scene.last or Subject(name=place.scene.self_name, said=place.pack.first)
-            found.extend(
-                tie_candidates(Subject(name=subject.name, said=subject.said, stands_alone=subject.stands_alone, ties=(tie,)), place)
-            )
+            named = Subject(name=subject.name, said=subject.said, stands_alone=subject.stands_alone, ties=(tie,))
+            found.extend(tie_candidates(named, place, match[0]))
     return found
 
 

@@ -39,7 +39,7 @@ from lean_memory.extraction.sentences import Sentence, passages, sentences
 from lean_memory.extraction.several import side_by_side
 from lean_memory.extraction.statements import leading_subject, statement
 
-__all__ = ["Extraction", "Recent", "extract", "passages"]
+__all__ = ["Extraction", "Recent", "extract", "own_words", "passages"]
 
 _DEFAULT_LANGUAGE = "en"
 _MOST_CLAUSES = 20_000
@@ -83,6 +83,23 @@ def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recen
     return Extraction(candidates=_distinct(wary), flags=(INSTRUCTION_LIKE,))
 
 
+def own_words(sentence: str, said: tuple[str, str, str]) -> str | None:
+    """What a sentence says of one of its facts alone, where a rule can tell: "I work as a designer" of "I work at Hooli as a designer".
+
+    `said` is the fact's subject, predicate and object. `None` where no rule finds it in the sentence or in what would be left of it.
+    """
+    told = _by_itself(sentence, said)
+    return told if told and told != sentence and _by_itself(told, said) else None
+
+
+def _by_itself(sentence: str, said: tuple[str, str, str]) -> str | None:
+    run = _Run(anchor=Anchor(t_ref=Instant(0), tz="UTC"), recent=Said(), apart=True)
+    for each in sentences(sentence):
+        run.take(each)
+    wanted = (said[0], said[1], said[2].casefold())
+    return next((one.fact_text for one in run.found if (one.subject, one.predicate, one.object.casefold()) == wanted), None)
+
+
 @dataclass(slots=True, kw_only=True)
 class _Run:
     """One walk over a text."""
@@ -106,6 +123,8 @@ class _Run:
     is_reworded: bool = False
     """The sentence is not read as it stands, so that its clauses have no places of their own."""
     read: set[tuple[str, str, str | None]] = field(default_factory=set[tuple[str, str, str | None]])
+    apart: bool = False
+    """Each fact is told without the others of its sentence."""
     left: int = _MOST_CLAUSES
     """How many clauses may still be read, so that a text of any length costs a bounded time; the rest is indexed only."""
 
@@ -180,7 +199,7 @@ class _Run:
             corrects = pack.has_cue("correction_alone", clause.raw) is not None
             if corrects:
                 continue
-            place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref)
+            place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref, apart=self.apart)
             made = apply_rules(place)
             if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):
                 made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]

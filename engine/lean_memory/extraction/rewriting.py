@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 
 from lean_memory.domain import USER
@@ -34,6 +34,26 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
     if scene.speaker:
         text = in_third_person(text, scene.speaker, pack)
     return _finished(text, pack)
+
+
+def apart(match: re.Match[str], slot: str, others: Collection[str], value: str | None) -> str:
+    """The matched text with what stands in one slot alone: without the other slots and what leads to each, the slot itself being `value` where that is given.
+
+    Of "I work at Hooli as a designer" the one slot leaves "I work at Hooli", the other "I work as a designer".
+    """
+    spans = {name: match.span(name) for name, said in match.groupdict().items() if said}
+    changes = [(max((end for _, end in spans.values() if end <= spans[name][0]), default=0), spans[name][1], "") for name in others if name in spans]
+    if value is not None and slot in spans:
+        changes.append((*spans[slot], value))
+    text = match.string
+    for start, end, words in sorted(changes, reverse=True):
+        text = f"{text[:start]}{words}{text[end:]}"
+    return text
+
+
+def phrase(words: str, pack: Pack, scene: Scene) -> str:
+    """A noun phrase that says what is to be said by itself: "My sister Ana."."""
+    return _finished(in_third_person(words, scene.speaker, pack) if scene.speaker else words, pack)
 
 
 def in_third_person(text: str, name: str, pack: Pack) -> str:

@@ -14,7 +14,7 @@ from lean_memory.extraction.names import snake_case
 from lean_memory.extraction.objects import accepts, clean, items
 from lean_memory.extraction.pack import Emit, Pack, Rule
 from lean_memory.extraction.pattern import forms_of
-from lean_memory.extraction.rewriting import standalone
+from lean_memory.extraction.rewriting import apart, phrase, standalone
 from lean_memory.extraction.scene import Scene, Subject, Tie, resolve
 from lean_memory.extraction.sentences import Sentence
 
@@ -36,6 +36,8 @@ class Place:
     pack: Pack
     scene: Scene
     t_ref: Instant
+    apart: bool = False
+    """Each candidate is to be told in a sentence of its own, without what else the clause says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,8 +185,27 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
     if not predicate or about is None:
         return []
     values = _subjects(hit, subject, place.pack) if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
-    drafts = (_candidate(one, predicate, value, hit.rule, place, reading=reading) for one in _each(about, hit, place) for value in values)
+    drafts = [_candidate(one, predicate, value, hit.rule, place, reading=reading) for one in _each(about, hit, place) for value in values]
+    if place.apart:
+        drafts = [_told_apart(draft, emit, hit, about, place) for draft in drafts] if len(drafts) > 1 or len(hit.rule.emits) > 1 else drafts
     return [_read_into(draft, emit, reading, hit.parts, place.pack) for draft in drafts]
+
+
+def _told_apart(draft: Candidate, emit: Emit, hit: _Hit, about: Subject, place: Place) -> Candidate:
+    """The candidate, told in what is left of the clause without the slots of other predicates."""
+    slot, others = _slot_of(emit, hit), {_slot_of(other, hit): other.predicate for other in hit.rule.emits if other is not emit}
+    others.pop("", None)
+    if emit.predicate in others.values():
+        return draft
+    listed = draft.object if len(items(hit.parts.get(slot, ""), place.pack)) > 1 and draft.object != hit.parts[slot] else None
+    own = replace(place.clause, full=apart(hit.match, slot, others, listed), is_alone=False)
+    named = about if draft.subject == about.name else replace(about, name=draft.subject, stands_alone=False)
+    return replace(draft, fact_text=standalone(place.sentence, own, named, place.pack, place.scene))
+
+
+def _slot_of(emit: Emit, hit: _Hit) -> str:
+    """The slot that an emit's object comes from; empty where it is none."""
+    return next((slot for slot in emit.object.partition(":")[0].split("|") if slot in hit.parts), "")
 
 
 def _each(subject: Subject, hit: _Hit, place: Place) -> Sequence[Subject]:
@@ -294,9 +315,10 @@ def _read_into(candidate: Candidate, emit: Emit, reading: Reading, parts: Mappin
     )
 
 
-def tie_candidates(subject: Subject, place: Place) -> list[Candidate]:
-    """The relations a subject's noun phrase gives away, as candidates."""
+def tie_candidates(subject: Subject, place: Place, words: str = "") -> list[Candidate]:
+    """The relations a subject's noun phrase, or the `words` that name somebody, give away, as candidates."""
     made: list[Candidate] = []
+    words = words or subject.said
     for tie in (one for whole in subject.ties for one in _each_tie(whole, place.pack)):
         entry = vocabulary.predicate(tie.predicate)
         made.append(
@@ -306,7 +328,9 @@ def tie_candidates(subject: Subject, place: Place) -> list[Candidate]:
                 predicate=tie.predicate,
                 object=tie.object,
                 object_type=entry.object_type or "person",
-                fact_text=standalone(place.sentence, place.clause, subject, place.pack, place.scene),
+                fact_text=phrase(words, place.pack, place.scene)
+                if place.apart and tie.object in words
+                else standalone(place.sentence, place.clause, subject, place.pack, place.scene),
                 span=place.sentence.span,
                 cardinality=entry.cardinality,
                 salience=entry.salience,

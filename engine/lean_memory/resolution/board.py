@@ -50,7 +50,7 @@ class Board:
     def reaches_back_to(self) -> Instant:
         """The earliest moment that changes: where a statement is placed, or where what was never so began."""
         wrong = (f.valid_at for f in self.window.facts if f.row in self.struck)
-        return min([*wrong, *(said.valid_at for said in self.statements)])
+        return min([*wrong, *(said.reaches for said in self.statements)])
 
     def told(self) -> Told:
         """What counts in the timeline."""
@@ -88,7 +88,7 @@ class Board:
         wrong = self._newest_fact(said)
         if wrong is None or wrong.object_key == said.object_key:
             return said
-        self.struck[wrong.row] = index
+        self.struck.update(dict.fromkeys(self._with_duplicates(wrong), index))
         return _in_place(said, wrong.valid_at)
 
     def _newest_statement(self, said: Statement) -> int | None:
@@ -108,6 +108,11 @@ class Board:
         facts = [f for f in self.window.facts if f.row not in self.struck and _holds(f, said.valid_at) and self._may_correct(said, f)]
         named = _named(said, [f.object_key for f in facts])
         return max((f for f in facts if f.object_key in named), key=lambda f: (f.recorded_at, f.row), default=None)
+
+    def _with_duplicates(self, fact: WindowFact) -> set[int]:
+        """The rows of a fact and of all that hold on as duplicates of it, or of the one it is a duplicate of."""
+        first = _survivor(fact)
+        return {fact.row, *(f.row for f in self.window.facts if _survivor(f) == first and f.row not in self.struck)}
 
     def _may_correct(self, said: Statement, fact: WindowFact) -> bool:
         c = said.candidate
@@ -149,7 +154,12 @@ def _same_stance(candidate: Candidate, other: Candidate | WindowFact) -> bool:
 
 
 def _holds(fact: WindowFact, moment: Instant) -> bool:
-    return fact.is_latest and (fact.valid_to is None or fact.valid_to > moment)
+    is_told = fact.is_latest or fact.end_reason is EndReason.DUPLICATE
+    return is_told and (fact.valid_to is None or fact.valid_to > moment)
+
+
+def _survivor(fact: WindowFact) -> int:
+    return fact.superseded_by if fact.end_reason is EndReason.DUPLICATE and fact.superseded_by is not None else fact.row
 
 
 def _is_merged(fact: WindowFact) -> bool:
@@ -184,6 +194,7 @@ def _fact_event(fact: WindowFact) -> Event:
         until=fact.asserted_until,
         additive=fact.additive,
         trust=fact.trust,
+        said_at=fact.said_at,
     )
 
 
@@ -203,6 +214,7 @@ def _evidence_event(said: WindowEvidence) -> Event:
         until=said.valid_to,
         additive=said.additive,
         trust=said.trust,
+        said_at=said.said_at,
     )
 
 
@@ -210,7 +222,16 @@ def _statement_event(said: Statement, order: Order) -> Event:
     c = said.candidate
     act = Act.RETRACT if c.act is Act.RETRACT else Act.ASSERT
     value = Value(key=said.object_key, polarity=c.polarity, modality=c.modality)
-    return Event(at=said.valid_at, order=order, act=act, value=value, until=_until(said), additive=c.additive, trust=c.trust)
+    return Event(
+        at=said.valid_at,
+        order=order,
+        act=act,
+        value=value,
+        until=_until(said),
+        additive=c.additive,
+        trust=c.trust,
+        said_at=said.said_at,
+    )
 
 
 def _until(said: Statement) -> Instant | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from lean_memory.changes import ChangeSet, FactChange, FactRef, NewEvidence, NewFact, Relink, Window, WindowEvidence, WindowFact
 from lean_memory.domain import Act, Candidate, EndReason
 from lean_memory.resolution.board import Board, Origin
+from lean_memory.resolution.followers import share_ends
 from lean_memory.resolution.timeline import Event, Interval, Order
 
 
@@ -25,6 +26,8 @@ class Difference:
     existing: list[int] = field(default_factory=list[int])
     holders: dict[Order, FactRef] = field(default_factory=dict[Order, FactRef])
     """The fact that stands for each event, by the event's order."""
+    survivors: dict[int, int] = field(default_factory=dict[int, int])
+    """For the row of each fact that goes on as a duplicate, the row of the one it follows."""
     inserted: int = 0
     stored: dict[int, WindowFact] = field(init=False)
 
@@ -34,6 +37,7 @@ class Difference:
     def changes(self) -> ChangeSet:
         """What to write so that the rows say what the intervals say."""
         held = [self._holder(interval) for interval in self.intervals]
+        self._share_ends([ref for ref, _ in held])
         for interval, (ref, origin) in zip(self.intervals, held, strict=True):
             self._write_interval(interval, ref, origin)
         self._strike()
@@ -60,37 +64,48 @@ class Difference:
             self.holders[member.order] = ref
         return ref, origin
 
+    def _share_ends(self, refs: list[FactRef]) -> None:
+        held_by = {ref.row: interval for interval, ref in zip(self.intervals, refs, strict=True) if ref.row is not None}
+        holders = {
+            origin.row: ref.row
+            for interval, ref in zip(self.intervals, refs, strict=True)
+            for origin in (self.origins[member.order] for member in interval.members)
+            if isinstance(origin, WindowFact) and ref.row is not None
+        }
+        self.survivors = share_ends(self.board.window.facts, held_by, holders)
+
     def _write_interval(self, interval: Interval, ref: FactRef, origin: Origin) -> None:
         for member in interval.members:
             self._write_member(member, self.origins[member.order], ref, origin)
-        successor = self._successor(interval)
-        latest = interval.reason in {None, EndReason.ENDED}
-        if ref.row is not None:
+        if ref.row in self.survivors:
+            self.changed.append(_followed(interval, ref.row, self.survivors[ref.row]))
+        elif ref.row is not None:
             self.changed.append(
                 FactChange(
                     row=ref.row,
                     valid_at=interval.start,
                     valid_to=interval.end,
-                    is_latest=latest,
-                    superseded_by=successor,
+                    is_latest=_is_latest(interval),
+                    superseded_by=self._successor(interval),
                     end_reason=self._reason(interval, ref.row),
                 )
             )
-            return
+        else:
+            self.facts.append(self._new_fact(interval, origin))
+
+    def _new_fact(self, interval: Interval, origin: Origin) -> NewFact:
         first = interval.members[0]
-        self.facts.append(
-            NewFact(
-                candidate=self._candidate(origin),
-                object_key=interval.value.key,
-                asserted_at=first.at,
-                asserted_until=first.until,
-                valid_at=interval.start,
-                valid_to=interval.end,
-                is_latest=latest,
-                superseded_by=successor,
-                end_reason=interval.reason,
-                evidence=origin if isinstance(origin, WindowEvidence) else None,
-            )
+        return NewFact(
+            candidate=self._candidate(origin),
+            object_key=interval.value.key,
+            asserted_at=first.at,
+            asserted_until=first.until,
+            valid_at=interval.start,
+            valid_to=interval.end,
+            is_latest=_is_latest(interval),
+            superseded_by=self._successor(interval),
+            end_reason=interval.reason,
+            evidence=origin if isinstance(origin, WindowEvidence) else None,
         )
 
     def _write_member(self, member: Event, origin: Origin, ref: FactRef, holder: Origin) -> None:
@@ -111,7 +126,7 @@ class Difference:
             )
         )
         if ref.row is not None:
-            self.existing.append(ref.row)
+            self.existing.append(self.survivors.get(ref.row, ref.row))
 
     def _successor(self, interval: Interval) -> FactRef | None:
         if interval.reason is not EndReason.SUPERSEDED or interval.closer is None:
@@ -167,6 +182,22 @@ def _confirmed(said: WindowEvidence, window: Window) -> Candidate:
         valid_to=said.valid_to,
         trust=said.trust,
         rule="confirmation",
+    )
+
+
+def _is_latest(interval: Interval) -> bool:
+    return interval.reason in {None, EndReason.ENDED}
+
+
+def _followed(interval: Interval, row: int, survivor: int) -> FactChange:
+    """A duplicate holds as long as its survivor does, and stays out of sight."""
+    return FactChange(
+        row=row,
+        valid_at=interval.start,
+        valid_to=interval.end,
+        is_latest=False,
+        superseded_by=FactRef(row=survivor),
+        end_reason=EndReason.DUPLICATE,
     )
 
 

@@ -23,10 +23,14 @@ class SlotReader(Protocol):
         """The keys of the values that a slot ever held and in which one of the marks stands."""
         ...
 
+    def values_merged(self, slot: Slot, values: Iterable[str]) -> Sequence[str]:
+        """The keys of the values that hold on as duplicates of these in a slot, and of those that these are duplicates of."""
+        ...
+
 
 def touched(slots: SlotReader, slot: Slot, statements: Sequence[Statement]) -> Window:
     """What the statements, which all concern `slot`, can touch: from the earliest moment on that one of them speaks of or puts right."""
-    since = min(said.valid_at for said in statements)
+    since = min(said.reaches for said in statements)
     window = _read(slots, slot, statements, since)
     # Where a correction lands is known only once it is known what it corrects.
     start = Board.of(window, statements, since).reaches_back_to()
@@ -43,6 +47,7 @@ def _read(slots: SlotReader, slot: Slot, statements: Sequence[Statement], since:
     while True:
         values.update(value for key in named for value in slots.values_marked(slot, buckets(key)) if names(key, value))
         looked_up |= named
+        values.update(slots.values_merged(slot, values))
         window = slots.window(slot, frozenset(values), since)
         ended = {said.object_key for said in window.evidence if said.act is Act.RETRACT and said.object_key} - looked_up
         named = {key for key in ended if any(names(key, value) for value in values)}

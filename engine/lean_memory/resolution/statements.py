@@ -18,6 +18,13 @@ class Statement:
     candidate: Candidate
     valid_at: Instant
     object_key: str
+    said_at: Instant | None = None
+    """When it was said, where that is known."""
+
+    @property
+    def reaches(self) -> Instant:
+        """The earliest moment it speaks of: a plan is known, and can be called off, before its time."""
+        return self.valid_at if self.said_at is None else min(self.valid_at, self.said_at)
 
 
 def statement(candidate: Candidate, t_ref: Instant, object_key: str | None = None) -> Statement:
@@ -28,4 +35,4 @@ def statement(candidate: Candidate, t_ref: Instant, object_key: str | None = Non
         if object_key is not None
         else value_key(candidate.object or ("" if candidate.act is Act.RETRACT else candidate.fact_text))
     )
-    return Statement(candidate=candidate, valid_at=at, object_key=key)
+    return Statement(candidate=candidate, valid_at=at, object_key=key, said_at=t_ref)

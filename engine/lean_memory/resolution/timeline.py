@@ -6,13 +6,16 @@ the one recorded later wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
 from lean_memory.domain import Act, Cardinality, EndReason, Instant, Modality, Polarity, Trust, outranks
 from lean_memory.resolution.contradiction import buckets, by_words
+
+_DAY_MS = 86_400_000
 
 Order = tuple[int, int, int, int]
 """Breaks ties between events at one moment; greater means said later."""
@@ -39,6 +42,8 @@ class Event:
     until: Instant | None = None
     additive: bool = False
     trust: Trust = Trust.USER
+    said_at: Instant | None = None
+    """When it was said, where that is known."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,9 +74,13 @@ def fold(events: Iterable[Event], cardinality: Cardinality, opened: Iterable[Int
     slot = _OpenSlot(functional=cardinality is Cardinality.FUNCTIONAL)
     for interval in sorted(opened, key=lambda i: i.start):
         slot.take_on(interval)
-    for event in sorted(events, key=lambda e: (e.at, e.order)):
+    ordered = sorted(events, key=lambda e: (e.at, e.order))
+    called_off = _called_off(ordered)
+    for event in ordered:
         slot.expire(event.at)
-        if event.act is Act.RETRACT:
+        if event.order in called_off:
+            slot.call_off(event, called_off[event.order])
+        elif event.act is Act.RETRACT:
             slot.retract(event)
         else:
             slot.assert_(event)
@@ -119,9 +128,15 @@ class _OpenSlot:
         held.confirm(event)
         self._expect_end(held, event.until)
 
+    def call_off(self, plan: Event, by: Event) -> None:
+        """A plan that was called off before its time: it held at no moment, and ends when that was said."""
+        at = by.at if by.said_at is None else by.said_at
+        gone = Interval(value=plan.value, start=at, end=at, reason=EndReason.RETRACTED, closer=by, members=[plan], trust=plan.trust)
+        self._closed.append(gone)
+
     def retract(self, event: Event) -> None:
         """Close the values that the retraction means: all of them, or those that the surest rung finds."""
-        able = [i for i in self._meant(event) if i.value.polarity is event.value.polarity and _retractable(i, event)]
+        able = [i for i in self._meant(event) if _ends(event, i.value, i.trust) and not _is_planned_anew(i, event)]
         meant = set(by_words(event.value.key, (i.value.key for i in able))) if event.value.key else {i.value.key for i in able}
         for interval in able:
             if interval.value.key in meant:
@@ -186,9 +201,53 @@ def _lets(held: Interval | None, rival: Interval) -> bool:
     return held is None or (rival is not held and outranks(rival.trust, held.trust))
 
 
-def _retractable(interval: Interval, event: Event) -> bool:
+def _called_off(events: Sequence[Event]) -> dict[Order, Event]:
+    """Of the plans that were called off between their making and their time: what did so first, by the order of the plan."""
+    plans: dict[str, dict[Order, Event]] = defaultdict(dict)
+    for event in events:
+        if (
+            event.act is not Act.RETRACT
+            and event.value.modality is Modality.PLANNED
+            and event.said_at is not None
+            and event.at > event.said_at
+        ):
+            for mark in ("", *buckets(event.value.key)):
+                plans[mark][event.order] = event
+    found: dict[Order, Event] = {}
+    for off in sorted((event for event in events if plans and event.act is Act.RETRACT), key=_said):
+        key = off.value.key
+        able = {
+            order: plan for mark in (buckets(key) if key else ("",)) for order, plan in plans[mark].items() if _comes_between(off, plan)
+        }
+        meant = set(by_words(key, (plan.value.key for plan in able.values())))
+        for order, plan in able.items():
+            if not key or plan.value.key in meant:
+                found.setdefault(order, off)
+    return found
+
+
+def _said(event: Event) -> Instant:
+    return event.at if event.said_at is None else event.said_at
+
+
+def _comes_between(off: Event, plan: Event) -> bool:
+    """Whether a retraction was said after the plan and before its time; one that names a day means what is planned for that day."""
+    said = _said(off)
+    of_that_day = off.at <= said or abs(off.at - plan.at) < _DAY_MS
+    return _said(plan) < said < plan.at and of_that_day and _ends(off, plan.value, plan.trust)
+
+
+def _ends(event: Event, value: Value, trust: Trust) -> bool:
     """A retraction ends what it speaks of; one that is certain ("no longer") also ends the plan of the same thing."""
-    if outranks(interval.trust, event.trust):
+    if value.polarity is not event.value.polarity or outranks(trust, event.trust):
         return False
-    mine, theirs = event.value.modality, interval.value.modality
+    mine, theirs = event.value.modality, value.modality
     return mine is theirs or (mine is Modality.ASSERTED and theirs is Modality.PLANNED)
+
+
+def _is_planned_anew(interval: Interval, event: Event) -> bool:
+    """Whether a plan was made after a retraction that speaks of a time to come was said: it is not what was meant."""
+    if interval.value.modality is not Modality.PLANNED or event.said_at is None:
+        return False
+    made = max((member.said_at for member in interval.members if member.said_at is not None), default=event.said_at)
+    return made > event.said_at

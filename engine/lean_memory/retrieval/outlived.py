@@ -23,7 +23,7 @@ from lean_memory.retrieval.scope import Scope
 from lean_memory.retrieval.scoring import Scored
 from lean_memory.store import lexical_text
 from lean_memory.store.lexical_text import is_unspaced
-from lean_memory.store.search_rows import entities_named
+from lean_memory.store.search_rows import entities_named, told_beside
 
 _SHARED, _COVERED = 0.6, 0.35
 """Least share of the question's words in either account, by weight, that stand in both; and of all the question that both speak of."""
@@ -84,6 +84,18 @@ def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: L
         episode = rows.episode[rows.passage == passage][0]
         found |= (rows.episode == episode) & (np.abs(rows.passage - passage) <= 1)
     return found
+
+
+def beside_ended(scope: Scope, candidates: Candidates, subjects: Set[int], predicates: Set[str]) -> NDArray[np.bool_]:
+    """Which of the rows are facts whose sentence gave an answer that is over, and which are none themselves; shape (rows,).
+
+    The answer is a fact of one of the predicates that are asked for, of one of the subjects.
+    """
+    rows = candidates.rows
+    asked = {(subject, predicate) for subject in subjects for predicate in predicates}
+    others = [int(rows.row_id[place]) for place, slot in enumerate(rows.slot) if slot is not None and slot not in asked] if asked else []
+    over = {row for row, beside, *slot in told_beside(scope.tx.connection, others) if tuple(slot) in asked and not scope.visible([beside])}
+    return np.isin(rows.row_id, list(over))
 
 
 def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: LexicalQuery) -> list[Account]:

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 from lean_memory.domain import INSTRUCTION_LIKE, USER, Fact, Instant, RecordKind, SearchHit, Trust, Visibility
 from lean_memory.extraction.instructions import steers
-from lean_memory.models.ports import Embedder
+from lean_memory.models.ports import Reranker
 from lean_memory.retrieval import dense, lexical
-from lean_memory.retrieval.candidates import gather
+from lean_memory.retrieval.candidates import Candidates, gather
 from lean_memory.retrieval.dense import DenseQuery
-from lean_memory.retrieval.outlived import outlived_rows
+from lean_memory.retrieval.outlived import beside_ended, outlived_rows
 from lean_memory.retrieval.question import Asked, Question, read_asked, read_question
-from lean_memory.retrieval.ranking import Arms, Ranked, rank
-from lean_memory.retrieval.recipes import Recipe
+from lean_memory.retrieval.ranking import Arms, Ranked, arrange, fuse
+from lean_memory.retrieval.recipes import Recipe, default
+from lean_memory.retrieval.rerank import NO_CROSS_ENCODER, marks, reranked
 from lean_memory.retrieval.scope import Scope
 from lean_memory.retrieval.scoring import Aim, score
+from lean_memory.retrieval.space import SearchModels, Space, spaces
 from lean_memory.store.codes import CodeTable
-from lean_memory.store.namespace_store import NamespaceStore, ReadTransaction
+from lean_memory.store.namespace_store import HydratedRow, NamespaceStore, ReadTransaction
 from lean_memory.store.search_rows import entities_named, slot_rows
 
 NO_EMBEDDER = "embedder"
 """Answered by words alone: there is no embedder."""
 NO_VECTORS = "vectors"
 """Some rows have no vector of the present model yet and were found by their words alone."""
+NO_SECOND = "second-embedder"
+"""The second embedder is not there, or has not made all vectors yet: the first one's answer."""
 
 _SOURCE_CHARACTERS = 400
 _SLOT_FACTS = 20
@@ -33,33 +38,93 @@ _SLOT_FACTS = 20
 def search(
     store: NamespaceStore,
     codes: CodeTable,
-    embedder: Embedder | None,
+    models: SearchModels,
     query: str,
     *,
     k: int,
     visibility: Visibility,
-    recipe: Recipe,
+    recipe: Recipe | None = None,
 ) -> list[SearchHit]:
     """The up to `k` best hits, best first; the same question on the same content always gives the same ones.
 
-    Validity, tier and forgetting are applied inside both arms, before any cut.
+    Validity, tier and forgetting are applied inside both arms, before any cut. Models are asked with no snapshot open. Without a
+    recipe it is the one of the models that are there.
     """
-    vector = None if embedder is None or codes.model is None else embedder.embed_query(query)
+    for space in spaces(store, models, query):
+        asked = _Asking(
+            query=query,
+            k=k,
+            visibility=visibility,
+            recipe=recipe or default(in_second=space.in_second, reranks=models.reranker is not None),
+            space=space,
+            degraded=(NO_SECOND,) if models.second is not None and not space.in_second else (),
+        )
+        found = store.look(partial(_found, codes=codes, asked=asked))
+        if found is not None:
+            return _judged(found, models.reranker, asked)
+    return []
 
-    def found(tx: ReadTransaction) -> list[SearchHit]:
-        view = codes.refresh(tx.connection)
-        scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility), known_at=visibility.known_at)
-        meant = None if vector is None or codes.model is None else DenseQuery(model=codes.model, vector=vector)
-        aim = _aim(scope, query, recipe)
-        # Who asks for history wants what a newer answer has replaced, too.
-        asked = read_asked(query) if visibility.latest_only or visibility.as_of is not None else None
-        ranked = _ranked(scope, aim, meant, asked, k=k, now=visibility.now, recipe=recipe)
-        return _hits(scope, ranked, visibility, _missing(scope, meant))
 
-    return store.look(found)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    """A question, and how it is answered."""
+
+    query: str
+    k: int
+    visibility: Visibility
+    recipe: Recipe
+    space: Space
+    degraded: tuple[str, ...]
 
 
-def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, asked: Asked | None, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What one snapshot gave: the best hits in no order, what they stand among and what they stand for."""
+
+    candidates: Candidates
+    hits: list[Ranked]
+    rows: dict[int, HydratedRow]
+    degraded: tuple[str, ...]
+
+
+def _found(tx: ReadTransaction, *, codes: CodeTable, asked: _Asking) -> _Found | None:
+    """The hits of one snapshot; `None` where the space that was chosen lacks a vector by now."""
+    meant, visibility, recipe = asked.space.meant, asked.visibility, asked.recipe
+    complete = meant is None or tx.has_all_vectors(meant.model)
+    if asked.space.in_second and not complete:
+        return None
+    view = codes.refresh(tx.connection, None if meant is None else meant.model)
+    scope = Scope(tx=tx, view=view, mask=view.visible(tx.connection, visibility), known_at=visibility.known_at)
+    # Who asks for history wants what a newer answer has replaced, too.
+    replaced = read_asked(asked.query) if visibility.latest_only or visibility.as_of is not None else None
+    deepest = max(asked.k, recipe.rerank)
+    candidates, hits = _fused(scope, _aim(scope, asked.query, recipe), meant, replaced, k=deepest, now=visibility.now, recipe=recipe)
+    best = [each.row_id for each in arrange(candidates, hits, recipe)[:deepest]]
+    return _Found(
+        candidates=candidates,
+        hits=[each for each in hits if each.row_id in frozenset(best)],
+        rows=tx.hydrate(best, visibility),
+        degraded=(*asked.degraded, *_missing(scope, meant, complete=complete)),
+    )
+
+
+def _judged(found: _Found, reranker: Reranker | None, asked: _Asking) -> list[SearchHit]:
+    """The hits, best first, as the cross-encoder has them where the recipe asks for one and it is done in time."""
+    recipe, hits, degraded = asked.recipe, found.hits, found.degraded
+    best = arrange(found.candidates, hits, recipe)
+    if recipe.rerank:
+        read = {each.row_id: found.rows[each.row_id].fact.fact_text for each in best[: recipe.rerank] if each.row_id in found.rows}
+        given = marks(reranker, asked.query, read, recipe)
+        if given is None:
+            degraded = (*degraded, NO_CROSS_ENCODER)
+        else:
+            best = arrange(found.candidates, reranked(hits, given, recipe), recipe)
+    return _hits(found, best[: asked.k], degraded)
+
+
+def _fused(
+    scope: Scope, aim: Aim, meant: DenseQuery | None, asked: Asked | None, *, k: int, now: Instant, recipe: Recipe
+) -> tuple[Candidates, list[Ranked]]:
     depth = max(recipe.depth, k)
     sparse = lexical.best_rows(scope, aim.words, recipe.lexical, depth)
     near = {} if meant is None else dense.best_rows(scope, meant, coarse=max(recipe.coarse, 4 * depth), depth=depth)
@@ -70,8 +135,10 @@ def _ranked(scope: Scope, aim: Aim, meant: DenseQuery | None, asked: Asked | Non
     known = replace(aim, words=lexical.completed(scope, aim.words, candidates.rows.row_id.tolist()))
     scored = score(scope, candidates, known, cosines, recipe)
     if asked is not None and recipe.standing is not None:
-        candidates = replace(candidates, outlived=outlived_rows(scope, candidates, scored, known.words, asked))
-    return rank(candidates, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
+        outlived = outlived_rows(scope, candidates, scored, known.words, asked)
+        outlived |= beside_ended(scope, candidates, aim.subjects, aim.predicates)
+        candidates = replace(candidates, outlived=outlived)
+    return candidates, fuse(candidates, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
 
 
 def _aim(scope: Scope, query: str, recipe: Recipe) -> Aim:
@@ -99,14 +166,13 @@ def _slot(scope: Scope, aim: Aim, recipe: Recipe) -> list[int]:
     return scope.visible(slot_rows(scope.tx.connection, aim.subjects, aim.predicates, _SLOT_FACTS, scope.known_at))
 
 
-def _missing(scope: Scope, meant: DenseQuery | None) -> tuple[str, ...]:
+def _missing(scope: Scope, meant: DenseQuery | None, *, complete: bool) -> tuple[str, ...]:
     if meant is None:
         return (NO_EMBEDDER,)
-    return (NO_VECTORS,) if scope.view.lacks_vectors(scope.mask) else ()
+    return (NO_VECTORS,) if not complete and scope.view.lacks_vectors(scope.mask) else ()
 
 
-def _hits(scope: Scope, ranked: Sequence[Ranked], visibility: Visibility, degraded: tuple[str, ...]) -> list[SearchHit]:
-    found = scope.tx.hydrate([each.row_id for each in ranked], visibility)
+def _hits(found: _Found, ranked: Sequence[Ranked], degraded: tuple[str, ...]) -> list[SearchHit]:
     return [
         SearchHit(
             fact=_flagged(row.fact),
@@ -121,7 +187,7 @@ def _hits(scope: Scope, ranked: Sequence[Ranked], visibility: Visibility, degrad
             degraded=degraded,
         )
         for each in ranked
-        if (row := found.get(each.row_id)) is not None
+        if (row := found.rows.get(each.row_id)) is not None
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -40,6 +41,21 @@ def read_facts(con: apsw.Connection, namespace: str, wanted: FactFilter, visibil
     limit = "" if wanted.limit is None else f"LIMIT {wanted.limit:d}"
     rows = con.execute(f"{query} WHERE {' AND '.join(conditions)} ORDER BY {valid_at} DESC, f.recorded_at DESC, f.id DESC {limit}", given)
     return [stored.fact for stored in facts_of(rows, namespace)]
+
+
+def beside_ended(con: apsw.Connection, fact_ids: Iterable[FactId], moment: Instant) -> set[FactId]:
+    """Those of the facts whose sentence says something else as well that was over at a moment, or was never so."""
+    found = con.execute(
+        """
+        SELECT f.uid FROM json_each(?1) j JOIN fact f ON f.uid = j.value
+        WHERE EXISTS (
+            SELECT 1 FROM fact g WHERE g.episode_id = f.episode_id AND g.fact_text = f.fact_text AND g.id <> f.id AND (g.struck = 1 OR g.valid_to <= ?2)
+              AND g.end_reason <> 'merged'
+        )
+        """,
+        (json.dumps(list(fact_ids)), moment),
+    )
+    return {FactId(uid) for (uid,) in cast("list[tuple[str]]", found.fetchall())}
 
 
 def read_fact(con: apsw.Connection, namespace: str, fact_id: FactId) -> Fact:

@@ -136,6 +136,16 @@ def slot_rows(con: apsw.Connection, subjects: Iterable[int], predicates: Iterabl
     return [cast("int", row) for (row,) in found]
 
 
+def told_beside(con: apsw.Connection, row_ids: Iterable[int]) -> list[tuple[int, int, int, str]]:
+    """What the sentences of facts, by index row, say besides: the row, and the row, subject and predicate of another fact of that sentence."""
+    found = con.execute(
+        "SELECT f.row_id, g.row_id, g.subject_id, g.predicate FROM json_each(?) j JOIN index_row r ON r.id = j.value JOIN fact f ON f.id = r.fact_id "
+        "JOIN fact g ON g.episode_id = f.episode_id AND g.fact_text = f.fact_text AND g.id <> f.id AND coalesce(g.end_reason, '') <> 'merged'",
+        (_json(row_ids),),
+    )
+    return cast("list[tuple[int, int, int, str]]", found.fetchall())
+
+
 def entities_named(con: apsw.Connection, name_keys: Sequence[str]) -> set[int]:
     """The numbers of the entities that bear one of the names, aliases resolved."""
     return {cast("int", entity) for (entity,) in con.execute(_ENTITIES, (json.dumps(list(name_keys)),))}

@@ -16,11 +16,11 @@ from lean_memory.store import search_index
 from lean_memory.store.entities import same_entities
 
 _FactRow = tuple[
-    int, str, str, str, str, str, int, int, int | None, int, int, int | None, int, int | None, str | None, int,
+    int, str, str, str, str, str, int, int, int | None, int, int, int | None, int, int | None, str | None, int, int,
 ]  # fmt: skip
 _FACT_COLUMNS = """
     SELECT f.id, f.object, f.object_key, f.polarity, f.modality, f.trust, f.additive, f.asserted_at, f.asserted_until, e.recorded_at,
-           f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.end_reason, f.span_start
+           f.valid_at, f.valid_to, f.is_latest, f.superseded_by, f.end_reason, f.span_start, e.t_ref
     FROM fact f JOIN episode e ON e.id = f.episode_id
 """
 _FACT = f"""
@@ -40,10 +40,10 @@ _MERGED_BEFORE = f"""
     )
 """
 
-_EvidenceRow = tuple[int, str, str, str, str, str, str, int, int, int | None, int, int | None, str, str, int, int]
+_EvidenceRow = tuple[int, str, str, str, str, str, str, int, int, int | None, int, int | None, str, str, int, int, int]
 _EVIDENCE = """
     SELECT c.id, c.act, c.object, c.object_key, c.polarity, c.modality, c.trust, c.additive, c.valid_at, c.valid_to, e.recorded_at, c.fact_id,
-           c.fact_text, e.uid, c.span_start, c.span_end
+           c.fact_text, e.uid, c.span_start, c.span_end, e.t_ref
     FROM evidence c JOIN episode e ON e.id = c.episode_id
 """
 _SINCE = _EVIDENCE + "WHERE c.subject_id = :subject AND c.predicate = :predicate AND c.valid_at >= :since AND "
@@ -62,10 +62,15 @@ _KEYS = """
     WHERE subject_id = ? AND predicate = ? AND EXISTS (SELECT 1 FROM json_each(?) mark WHERE instr(object_key, mark.value))
 """
 
+_DUPLICATES = """
+    SELECT s.id, d.object_key, s.object_key FROM fact d JOIN fact s ON s.id = d.superseded_by
+    WHERE d.subject_id = ? AND d.predicate = ? AND d.end_reason = 'duplicate'
+"""
+
 _OPEN = """
     SELECT f.object_key, f.row_id FROM fact f
     WHERE f.subject_id IN (SELECT value FROM json_each(:subjects)) AND f.predicate = :predicate AND f.struck = 0 AND f.record_kind = 'fact'
-          AND f.is_latest = 1 AND (f.valid_to IS NULL OR f.valid_to > :now)
+          AND (f.is_latest = 1 OR f.end_reason = 'duplicate') AND (f.valid_to IS NULL OR f.valid_to > :now)
 """
 _MARKED = "AND EXISTS (SELECT 1 FROM json_each(:marks) mark WHERE instr(f.object_key, mark.value))"
 _NEWEST = "ORDER BY f.valid_at DESC, f.id DESC LIMIT :limit"
@@ -105,6 +110,16 @@ def read_values(con: apsw.Connection, slot: Slot, marks: Iterable[str]) -> list[
         for subject in same_entities(con, slot.subject_key)
         for (key,) in con.execute(_KEYS, (subject, slot.predicate, sought))
     ]
+
+
+def merged_values(con: apsw.Connection, slot: Slot, values: Iterable[str]) -> list[str]:
+    """The object keys of the facts that hold on as duplicates together with facts of these values."""
+    found: dict[int, set[str]] = {}
+    for subject in same_entities(con, slot.subject_key):
+        for survivor, own, its in cast("list[tuple[int, str, str]]", con.execute(_DUPLICATES, (subject, slot.predicate)).fetchall()):
+            found.setdefault(survivor, set()).update((own, its))
+    wanted = set(values)
+    return sorted(key for keys in found.values() if keys & wanted for key in keys)
 
 
 def open_values(con: apsw.Connection, slot: Slot, now: Instant, marks: Iterable[str]) -> list[str]:
@@ -168,6 +183,7 @@ def _facts(rows: apsw.Cursor) -> list[WindowFact]:
             superseded_by=r[13],
             end_reason=None if r[14] is None else EndReason(r[14]),
             position=r[15],
+            said_at=Instant(r[16]),
         )
         for r in cast("list[_FactRow]", rows.fetchall())
     ]
@@ -191,6 +207,7 @@ def _evidence(rows: apsw.Cursor) -> list[WindowEvidence]:
             fact_text=r[12],
             episode_id=EpisodeId(r[13]),
             span=Span(start=r[14], end=r[15]),
+            said_at=Instant(r[16]),
         )
         for r in cast("list[_EvidenceRow]", rows.fetchall())
     ]
