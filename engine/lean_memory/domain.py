@@ -49,8 +49,11 @@ def name_key(text: str) -> str:
 
 
 def value_key(text: str) -> str:
-    """The key by which values and sentences are one: the name key without punctuation and symbols at either edge."""
-    key = name_key(text)
+    """The key by which values and sentences are one: the name key without punctuation at either edge.
+
+    Quotation marks, apostrophes, dashes and full-width letters, which keyboards choose for their writers, are written in one way.
+    """
+    key = name_key(text).translate(_TYPED_ALIKE)
     start, end = 0, len(key)
     while start < end and _is_edge(key[start]):
         start += 1
@@ -63,6 +66,12 @@ def _is_edge(character: str) -> bool:
     return character.isspace() or unicodedata.category(character) in _EDGE_CATEGORIES
 
 
+_TYPED_ALIKE = (
+    dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
+    | dict.fromkeys(map(ord, "“”„‟＂"), '"')
+    | dict.fromkeys(map(ord, "‐‑‒–—―−－"), "-")
+    | {wide: chr(wide - 0xFEE0) for wide in (*range(0xFF10, 0xFF1A), *range(0xFF41, 0xFF5B))}
+)
 _EDGE_CATEGORIES = frozenset({"Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"})
 
 

@@ -105,6 +105,10 @@ class EndReason(StrEnum):
     """Another fact says the same over the whole span."""
     FORGOTTEN = "forgotten"
     """What came after it was erased by the person."""
+    DUPLICATE = "duplicate"
+    """Another fact says the same: it stays out of latest searches, holds for as long as the other does, and closes with it."""
+    OUTDATED = "outdated"
+    """Of a summary: something that it was made from no longer holds."""
 
 
 class EpisodeState(StrEnum):

@@ -20,7 +20,7 @@ from lean_memory.store.rows import reasons_column
 from lean_memory.store.search_index import RowVisibility
 from lean_memory.store.standing import passages_about, refresh_fact_row, refresh_passage
 
-_INSERT_FACT = """
+INSERT_FACT = """
     INSERT INTO fact (uid, subject_id, predicate, object, object_key, object_id, fact_text, polarity, modality, record_kind, functional,
                       additive, asserted_at, asserted_until, valid_at, valid_to, recorded_at, retired_at, version_at, is_latest, struck,
                       superseded_by, end_reason, confidence, salience, is_inference, trust, tier, episode_id, span_start, span_end,
@@ -42,7 +42,7 @@ _CHANGE_FACT = """
     WHERE id = :row
 """
 _SHOWN_IN_PASSAGES = """
-    SELECT is_latest, valid_to, struck, CASE WHEN end_reason = 'merged' THEN superseded_by ELSE 0 END FROM fact WHERE id = ?
+    SELECT is_latest, valid_to, struck, CASE WHEN end_reason IN ('merged', 'duplicate') THEN superseded_by ELSE 0 END FROM fact WHERE id = ?
 """
 _INSERT_EVIDENCE = """
     INSERT INTO evidence (subject_id, predicate, object, object_key, act, polarity, modality, trust, additive, valid_at, valid_to, recorded_at,
@@ -135,7 +135,7 @@ class _Writer:
         uid = FactId(new_uid(self.now, serial))
         subject, object_, episode = self._endpoints(fact)
         links = {"uid": uid, "subject_id": subject, "object_id": object_, "episode_id": episode}
-        self.con.execute(_INSERT_FACT, links | _said(fact) | self._standing(fact))
+        self.con.execute(INSERT_FACT, links | _said(fact) | self._standing(fact))
         row = self.con.last_insert_rowid()
         self.rows.append(row)
         self.said_at.add((episode, fact.candidate.span.start))

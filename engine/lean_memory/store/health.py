@@ -52,8 +52,22 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "Chains that break off",
         """
-        SELECT uid FROM fact WHERE NOT is_latest AND superseded_by IS NULL AND end_reason IN ('superseded', 'merged')
+        SELECT uid FROM fact WHERE NOT is_latest AND superseded_by IS NULL AND end_reason IN ('superseded', 'merged', 'duplicate')
         """,
+    ),
+    (
+        "Duplicates that hold on where their survivor does not",
+        """
+        SELECT d.uid FROM fact d JOIN fact s ON s.id = d.superseded_by
+        WHERE d.end_reason = 'duplicate' AND d.valid_to IS NULL AND (s.valid_to IS NOT NULL OR NOT s.is_latest)
+        """,
+    ),
+    (
+        "Summaries that hold on where something they were made from does not",
+        """
+        SELECT s.uid FROM fact s JOIN derivation d ON d.fact_id = s.id JOIN fact f ON f.id = d.source_id
+        WHERE s.is_latest AND NOT f.is_latest AND f.end_reason NOT IN ('merged', 'duplicate')
+    """,
     ),
     (
         "Facts whose earlier versions do not join up",

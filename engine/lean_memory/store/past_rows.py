@@ -28,7 +28,7 @@ WITH moved (id) AS (
     UNION SELECT id FROM fact WHERE recorded_at > :known_at
     UNION SELECT fact_id FROM evidence WHERE recorded_at > :known_at AND fact_id IS NOT NULL
 ), told (episode_id, span_start) AS (
-    SELECT f.episode_id, f.span_start FROM moved m JOIN fact f ON f.id = m.id OR (f.superseded_by = m.id AND f.end_reason = 'merged')
+    SELECT f.episode_id, f.span_start FROM moved m JOIN fact f ON f.id = m.id OR (f.superseded_by = m.id AND f.end_reason IN ('merged', 'duplicate'))
     UNION SELECT c.episode_id, c.span_start FROM moved m JOIN evidence c ON c.fact_id = m.id
     UNION SELECT c.episode_id, c.span_start FROM evidence_link l JOIN evidence c ON c.id = l.evidence_id WHERE l.retired_at > :known_at
 ), about (id, row_id, episode_id, span_start, span_end) AS (
@@ -56,7 +56,7 @@ SELECT a.row_id, e.t_ref, e.recorded_at, s.id IS NOT NULL, CASE WHEN h.id IS NUL
 FROM about a JOIN episode e ON e.id = a.episode_id
 LEFT JOIN said d ON d.passage_id = a.id
 LEFT JOIN stood s ON s.id = d.fact_id
-LEFT JOIN stood h ON s.end_reason = 'merged' AND h.id = s.superseded_by
+LEFT JOIN stood h ON s.end_reason IN ('merged', 'duplicate') AND h.id = s.superseded_by
 """
 
 _PassageRow = tuple[int, int, int, int, int | None, int, int, str]

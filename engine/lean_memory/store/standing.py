@@ -23,14 +23,14 @@ _SAID_IN_PASSAGE = """
           SELECT fact_id FROM evidence
           WHERE episode_id = :episode AND span_start >= :start AND span_start < :end AND act IN ('assert', 'echo') AND fact_id IS NOT NULL) said
     JOIN fact f ON f.id = said.id
-    LEFT JOIN fact h ON f.end_reason = 'merged' AND h.id = f.superseded_by
+    LEFT JOIN fact h ON f.end_reason IN ('merged', 'duplicate') AND h.id = f.superseded_by
 """
 
 _PASSAGES_ABOUT = """
     WITH told AS (
         SELECT episode_id, span_start FROM fact WHERE id = ?1
         UNION SELECT episode_id, span_start FROM evidence WHERE fact_id = ?1 AND act IN ('assert', 'echo')
-        UNION SELECT episode_id, span_start FROM fact WHERE superseded_by = ?1 AND end_reason = 'merged'
+        UNION SELECT episode_id, span_start FROM fact WHERE superseded_by = ?1 AND end_reason IN ('merged', 'duplicate')
     )
     SELECT DISTINCT p.id FROM told t JOIN passage p ON p.episode_id = t.episode_id AND p.span_start <= t.span_start AND p.span_end > t.span_start
 """

@@ -39,7 +39,8 @@ def visible_rows(rows: RowArrays, visibility: Visibility) -> NDArray[np.bool_]:
 
     `as_of` looks at the interval alone, whatever the tier. Without it, `latest_only` keeps rows that hold now (at `known_at`, where that
     is asked for): they have not ended by now, or will be ended only by what was said of a time to come; and they have begun, which
-    is asked of asserted rows alone, as a plan is known before its time. What was struck was never so: only the whole history shows it.
+    is asked of asserted rows alone, as a plan is known before its time. A duplicate is not the latest and has no end. What was struck was
+    never so: only the whole history shows it.
     """
     if visibility.as_of is not None:
         mask = _has(rows, PRESENT, without=STRUCK)
@@ -49,7 +50,7 @@ def visible_rows(rows: RowArrays, visibility: Visibility) -> NDArray[np.bool_]:
         moment = visibility.now if visibility.known_at is None else visibility.known_at
         mask = _has(rows, PRESENT, without=STRUCK if visibility.include_cold else STRUCK | COLD)
         mask &= rows.valid_to > moment
-        mask &= _has(rows, LATEST) | (rows.valid_to > moment + CLOCKS_DIFFER_MS)
+        mask &= _has(rows, LATEST) | ((rows.valid_to > moment + CLOCKS_DIFFER_MS) & (rows.valid_to != OPEN_END))
         mask &= (rows.valid_at <= moment + CLOCKS_DIFFER_MS) | _has(rows, 0, without=ASSERTED)
     else:
         mask = _has(rows, PRESENT)

@@ -16,7 +16,7 @@ from lean_memory.store.apply import Applied, Embeddings, apply_changes
 from lean_memory.store.clear import revive
 from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark
 from lean_memory.store.reading import ReadTransaction
-from lean_memory.store.slots import read_values, read_window
+from lean_memory.store.slots import merged_values, read_values, read_window
 from lean_memory.store.tombstones import Claim
 from lean_memory.store.wording import Words
 
@@ -78,6 +78,10 @@ class WriteTransaction:
     def values_marked(self, slot: Slot, marks: Iterable[str]) -> Sequence[str]:
         """The keys of the values that a slot ever held and in which one of the marks stands."""
         return read_values(self.connection, slot, marks)
+
+    def values_merged(self, slot: Slot, values: Iterable[str]) -> Sequence[str]:
+        """The keys of the values that hold on as duplicates of these, and of those that these are duplicates of."""
+        return merged_values(self.connection, slot, values)
 
     def has_tombstones(self) -> bool:
         """Whether anything was ever forgotten here."""
