@@ -13,8 +13,10 @@ LeanMemoryError
 │   ├── StorageFullError         the disk is full; nothing was kept of what this was raised for
 │   └── BusyError                another process kept the file locked for too long
 ├── LeaseHeldError               a maintenance run holds the namespace; try again when it has ended
+├── LeaseLostError               a maintenance run was taken over by another one, and wrote nothing more
 ├── ModelError                   a model cannot be loaded or gave an unusable answer
-│   └── ModelUnavailableError    it cannot be asked now: not running, not there, or too slow; try again later
+│   ├── ModelUnavailableError    it cannot be asked now: not running, not there, or too slow; try again later
+│   └── ModelFetchError          its files cannot be fetched, copied, checked or put away as asked
 └── ClosedError                  the memory was used after `close()`
 
 Each message is a sentence for a person: what happened, what was kept, what to do.
@@ -82,12 +84,20 @@ class LeaseHeldError(LeanMemoryError):
     """A maintenance run holds the namespace."""
 
 
+class LeaseLostError(LeanMemoryError):
+    """A maintenance run has lost its lease to another one, and wrote nothing more."""
+
+
 class ModelError(LeanMemoryError):
     """A model cannot be loaded, or gave an answer that cannot be used."""
 
 
 class ModelUnavailableError(ModelError):
     """The model cannot be asked now: its server does not run, lacks it, or does not answer in time."""
+
+
+class ModelFetchError(ModelError):
+    """A model's files cannot be fetched, copied, checked or put away as asked; whole files and beginnings of files that came are kept."""
 
 
 class ClosedError(LeanMemoryError):
