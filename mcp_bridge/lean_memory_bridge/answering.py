@@ -12,7 +12,7 @@ from lean_memory.domain import AddResult, Fact, HistoryEntry
 from lean_memory.errors import NotFoundError
 from lean_memory.service import MemoryService
 from lean_memory_bridge import earlier, views
-from lean_memory_bridge.moments import moment_of
+from lean_memory_bridge.moments import milliseconds_of, moment_of
 from lean_memory_bridge.schemas import (
     Added,
     AddItem,
@@ -176,4 +176,4 @@ def _chain(memory: MemoryService, namespace: str, fact_id: str) -> list[HistoryE
 
 
 def _milliseconds(moment: int | dt.datetime | None) -> int | None:
-    return round(moment.timestamp() * 1000) if isinstance(moment, dt.datetime) else moment
+    return None if moment is None else milliseconds_of(moment)

@@ -25,12 +25,13 @@ from lean_memory_bridge.fairness import FairQueue
 from lean_memory_bridge.guard import Guard
 from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.mcp_server import MemoryServer
-from lean_memory_bridge.routes import clients, memory, service
+from lean_memory_bridge.routes import browsing, clients, memory, page, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import LARGEST_BODY, ModelView, Snapshot
 from lean_memory_bridge.streams import Streams
 from lean_memory_bridge.verbs import Verbs
+from lean_memory_bridge.window import WindowDoor
 
 log = logging.getLogger(__name__)
 
@@ -56,13 +57,15 @@ class Service:
             book=ClientBook(root),
             feed=feed,
             streams=Streams(),
+            window=WindowDoor(token),
             stop=stop,
             model=ModelView(state="loading"),
             stopping=asyncio.Event(),
         )
         self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.verbs, runtime.version))
         self.api = self._build()
-        self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=Callers(token, self.parts.book), streams=self.parts.streams)
+        callers = Callers(token, self.parts.book)
+        self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=callers, streams=self.parts.streams, window=self.parts.window)
 
     def begin_to_stop(self) -> None:
         """End what stays open, so that the server can wait for the rest. Safe to call again."""
@@ -83,7 +86,7 @@ class Service:
             dependencies=[Depends(HTTPBearer(auto_error=False, description="The token of a client, or that of the data folder"))],
         )
         api.state.parts = self.parts
-        for module in (memory, clients, service):
+        for module in (memory, browsing, clients, service, page):
             api.include_router(module.router)
         api.router.routes.append(Route("/mcp", endpoint=self._mcp, methods=["GET", "POST", "DELETE"]))
         problems.register(api)
@@ -123,6 +126,7 @@ class Service:
             model=model,
             namespaces=await parts.verbs.known_namespaces(),
             clients=await asyncio.to_thread(clients.client_views, parts),
+            written=parts.verbs.written,
             degraded=() if model.state == "ready" else ("embedder",),
             stopping=parts.stopping.is_set(),
         )

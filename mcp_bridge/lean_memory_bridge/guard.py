@@ -17,14 +17,19 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lean_memory.errors import LeanMemoryError
-from lean_memory_bridge.callers import Callers
+from lean_memory_bridge.callers import Caller, Callers
+from lean_memory_bridge.client_book import OWNER
 from lean_memory_bridge.runtime import CLIENT_HEADER
 from lean_memory_bridge.streams import Streams
+from lean_memory_bridge.window import KEY_HEADER, WindowDoor, cookie_name
 
 CALLER = "lean_memory.caller"
 """The key of the ASGI scope that holds the `Caller`."""
-OPEN_PATHS = frozenset({"/healthz"})
-"""What answers without a token: the handshake, by which the service proves itself to the caller."""
+OPEN_PATHS = frozenset({"/healthz", "/", "/api/v1/window/session"})
+"""What answers without a token: the handshake, by which the service proves itself to the caller; the page, which holds nothing of the
+person's; and the exchange of the page's one-time code."""
+OPEN_FOLDER = "/static/"
+"""The files of the page."""
 
 _TOKEN_NAMES = frozenset({"token", "access_token", "admin_token", "bearer", "authorization", "api_key", "apikey", "key"})
 _LONGEST_TOKEN = 512
@@ -33,8 +38,9 @@ _LONGEST_TOKEN = 512
 class Guard:
     """ASGI middleware in front of everything; `port` is the one the service listens on."""
 
-    def __init__(self, app: ASGIApp, *, port: int, callers: Callers, streams: Streams) -> None:
-        self._app, self._callers, self._streams = app, callers, streams
+    def __init__(self, app: ASGIApp, *, port: int, callers: Callers, streams: Streams, window: WindowDoor) -> None:
+        self._app, self._callers, self._streams, self._window = app, callers, streams, window
+        self._cookie = cookie_name(port)
         self._hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
         self._origins = frozenset(f"http://{host}" for host in self._hosts)
 
@@ -46,30 +52,40 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         headers = Headers(scope=scope)
-        refusal = self._misdirected(headers) or _token_in_address(scope)
+        refusal = self._misdirected(headers, scope) or _token_in_address(scope)
         if refusal is not None:
             await _refuse(send, *refusal)
-        elif scope["path"] in OPEN_PATHS:
+        elif is_open(scope["path"], scope["method"]):
             await self._app(scope, receive, send)
         else:
             await self._with_token(headers, scope, receive, send)
 
-    def _misdirected(self, headers: Headers) -> tuple[int, str] | None:
+    def _misdirected(self, headers: Headers, scope: Scope) -> tuple[int, str] | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return 421, "This address is not the memory's: its name is 127.0.0.1 or localhost, with its port."
         if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
             return 403, "Pages of other origins have no access to the memory."
-        if any(site not in {"same-origin", "none"} for site in headers.getlist("sec-fetch-site")):
+        if any(site not in {"same-origin", "none"} for site in headers.getlist("sec-fetch-site")) and not _is_link_to_page(headers, scope):
             return 403, "Pages of other sites have no access to the memory."
         return None
+
+    def _is_window(self, headers: Headers, scope: Scope) -> bool:
+        """Whether the page of a browser that was let in asks: by its cookie and its key, and by nothing else."""
+        keys, cookies = headers.getlist(KEY_HEADER), headers.getlist("cookie")
+        if len(keys) != 1 or len(cookies) != 1 or "authorization" in headers or CLIENT_HEADER in headers:
+            return False
+        held = [value for name, _, value in (one.strip().partition("=") for one in cookies[0].split(";")) if name == self._cookie]
+        return len(held) == 1 and scope["path"].startswith("/api/") and self._window.knows(held[0], keys[0])
 
     async def _with_token(self, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
         token = _bearer(headers)
         names = headers.getlist(CLIENT_HEADER)
         try:
             caller = None
-            if token is not None and len(names) <= 1:
+            if self._is_window(headers, scope):
+                caller = Caller(name=OWNER, is_owner=True)
+            elif token is not None and len(names) <= 1:
                 caller = await asyncio.to_thread(self._callers.of, token, names[0] if names else None)
         except LeanMemoryError as error:
             await _refuse(send, 400, str(error), type(error).__name__)
@@ -84,6 +100,19 @@ class Guard:
             await self._streams.run(caller.name, self._app, scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+
+def is_open(path: str, method: str) -> bool:
+    """Whether a request is answered without a token; of the exchange of a code only the way in."""
+    if path in OPEN_PATHS:
+        return path != "/api/v1/window/session" or method == "POST"
+    return path.startswith(OPEN_FOLDER)
+
+
+def _is_link_to_page(headers: Headers, scope: Scope) -> bool:
+    """A link on another site may lead to the page, which is the same for everybody; it may neither frame nor fetch it."""
+    wanted = (headers.getlist("sec-fetch-mode"), headers.getlist("sec-fetch-dest"))
+    return scope["path"] == "/" and scope["method"] == "GET" and wanted == (["navigate"], ["document"])
 
 
 def _bearer(headers: Headers) -> str | None:

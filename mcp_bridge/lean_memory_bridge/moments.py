@@ -24,3 +24,8 @@ def moment_of(given: int | str | None, name: str) -> int | dt.datetime | None:
         raise InvalidInputError(
             f"{name} is neither epoch milliseconds nor an ISO date such as 2024-05-31 or 2024-05-31T18:00:00+02:00."
         ) from None
+
+
+def milliseconds_of(moment: int | dt.datetime) -> int:
+    """A moment in epoch milliseconds."""
+    return round(moment.timestamp() * 1000) if isinstance(moment, dt.datetime) else moment

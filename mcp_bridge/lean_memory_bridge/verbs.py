@@ -61,6 +61,8 @@ class Verbs:
     changed: Callable[[], None]
     since: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
     """When this process began to serve, in epoch milliseconds."""
+    written: int = 0
+    """Calls that wrote."""
     calls: Counter[str] = field(default_factory=Counter[str])
     reads: Limiter = field(default_factory=lambda: Limiter(rate=READS))
     repeats: Repeats[Added] = field(default_factory=Repeats["Added"])
@@ -185,6 +187,7 @@ class Verbs:
             await self._hold_back(call)
             alone = call.namespace if call.writes else None
             result = await self.queue.run(call.caller.name, work, alone=alone, started=started)
+            self.written += call.writes
             facts, read = given(result)
             outcome, tokens = "ok", answering.tokens_of(read)
             return result

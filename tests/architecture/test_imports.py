@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("engine", "mcp_bridge", "desktop")
+PARTS = ("engine", "mcp_bridge", "desktop", "webui")
 CHECKER = Path(sys.executable).with_name("lint-imports.exe" if os.name == "nt" else "lint-imports")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("engine", "mcp_bridge", "desktop")
+PACKAGES = ("engine", "mcp_bridge", "desktop", "webui")
 TEXT_SUFFIXES = {".py", ".toml", ".md", ".txt", ".sh", ".sql", ".yaml", ".yml", ".json", ".jsonl", ".cfg", ".ini", ""}
 REGISTRY = re.compile(
     "|".join(["py" + r"pi\.org", "python" + r"hosted\.org", "registry" + r"\.npmjs", "deb" + r"\.debian\.org", "proxy" + r"\.golang"])

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import lean_memory
 import lean_memory_bridge
+import lean_memory_webui
 from lean_memory_bridge.client import ServiceClient
 from lean_memory_bridge.runtime import Live, Runtime, admin_token, find, read_runtime
 
@@ -87,7 +88,7 @@ def start_service(root: Path, log: Path, *arguments: str, packages: Path | None 
 
     `packages` is a folder of packages that come before the installed ones.
     """
-    ours = [str(Path(package.__file__ or "").parents[1]) for package in (lean_memory, lean_memory_bridge)]
+    ours = [str(Path(package.__file__ or "").parents[1]) for package in (lean_memory, lean_memory_bridge, lean_memory_webui)]
     found = ours if packages is None else [str(packages), *ours]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LM_")}
     with log.open("ab") as said:

@@ -18,6 +18,7 @@ from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import ModelView
 from lean_memory_bridge.streams import Streams
 from lean_memory_bridge.verbs import Verbs
+from lean_memory_bridge.window import WindowDoor
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,6 +32,7 @@ class Parts:
     book: ClientBook
     feed: Feed
     streams: Streams
+    window: WindowDoor
     stop: Callable[[], None]
     model: ModelView
     stopping: asyncio.Event

@@ -6,6 +6,7 @@ Times are epoch milliseconds. Keys are a contract: add to them, rename none. Req
 from __future__ import annotations
 
 from lean_memory_bridge.schemas.base import LARGEST_BODY, MAX_BATCH, MAX_TEXT, Answer, MomentText, NamespaceName, Request, SourceName
+from lean_memory_bridge.schemas.browsing import Axis, Browsed, Compared, ComparedPair, EntityView, Moments
 from lean_memory_bridge.schemas.memory import (
     Added,
     AddedMany,
@@ -44,6 +45,7 @@ from lean_memory_bridge.schemas.service import (
     Status,
     Stopping,
 )
+from lean_memory_bridge.schemas.window import WindowCode, WindowEntry, WindowKey, WindowLeft
 
 __all__ = [
     "LARGEST_BODY",
@@ -57,11 +59,16 @@ __all__ = [
     "Added",
     "AddedMany",
     "Answer",
+    "Axis",
+    "Browsed",
     "ClearRequest",
     "Cleared",
     "ClientChange",
     "ClientView",
     "Clients",
+    "Compared",
+    "ComparedPair",
+    "EntityView",
     "FactView",
     "Facts",
     "ForgetOutcome",
@@ -75,6 +82,7 @@ __all__ = [
     "IssuedToken",
     "ModelView",
     "MomentText",
+    "Moments",
     "NamespaceName",
     "NamespaceView",
     "Namespaces",
@@ -87,5 +95,9 @@ __all__ = [
     "SpanView",
     "Status",
     "Stopping",
+    "WindowCode",
+    "WindowEntry",
+    "WindowKey",
+    "WindowLeft",
     "WouldForget",
 ]

@@ -95,6 +95,8 @@ class Snapshot(Answer):
     degraded: tuple[str, ...] = ()
     """What answers lack at present."""
     stopping: bool = False
+    written: int = 0
+    """Counts up with every call of this instance that wrote, so that a window knows when to look again."""
 
 
 class Health(Answer):

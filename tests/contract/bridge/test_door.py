@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from lean_memory import Memory
 from lean_memory_bridge.app import Service
-from lean_memory_bridge.guard import OPEN_PATHS
+from lean_memory_bridge.guard import is_open
 from lean_memory_bridge.runtime import Runtime, admin_token
 from support.service import ServiceProcess, send
 
@@ -40,7 +40,11 @@ def own_routes() -> list[tuple[str, str]]:
         runtime = Runtime(port=1, pid=1, started_at=1, version="0", instance="i")
         built = Service(root=Path(folder), memory=memory, runtime=runtime, token="t", warm=lambda: None, stop=lambda: None)
         routes = list(_flat(built.api.routes))
-    return sorted((method, route.path.replace("{name}", "someone")) for route in routes for method in (route.methods or {"GET"}) - {"HEAD"})
+    return sorted(
+        (method, route.path.replace("{name}", "someone").replace("{file:path}", "style.css"))
+        for route in routes
+        for method in (route.methods or {"GET"}) - {"HEAD"}
+    )
 
 
 def _flat(routes: Iterable[object]) -> Iterator[Route | APIRoute]:
@@ -54,7 +58,7 @@ def _flat(routes: Iterable[object]) -> Iterator[Route | APIRoute]:
 
 
 ROUTES = own_routes()
-GUARDED = [(method, path) for method, path in ROUTES if path not in OPEN_PATHS]
+GUARDED = [(method, path) for method, path in ROUTES if not is_open(path, method)]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,53 @@
+// What the page says, in the person's language, and dates and numbers the way that language writes them.
+
+import { computed, signal } from '@preact/signals';
+import { en } from './words.en.js';
+import { zh } from './words.zh.js';
+
+const CHOSEN = 'lean-memory.language';
+const WORDS = { en, zh };
+
+/** `en`, `zh`, or empty for the browser's own. */
+export const chosen = signal(localStorage.getItem(CHOSEN) ?? '');
+export const language = computed(() => chosen.value || (navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'));
+const locale = computed(() => (language.value === 'zh' ? 'zh-Hans' : navigator.language.startsWith('en') ? navigator.language : 'en-GB'));
+
+export function choose(code) {
+  chosen.value = code;
+  if (code) localStorage.setItem(CHOSEN, code);
+  else localStorage.removeItem(CHOSEN);
+}
+
+/** The sentence of this name; what is given fills it in. */
+export function t(name, ...given) {
+  const said = WORDS[language.value][name] ?? en[name];
+  return typeof said === 'function' ? said(...given) : said;
+}
+
+/** The sentence of this name, or what was given where there is none. */
+export const named = (name, otherwise) => (en[name] === undefined ? otherwise : t(name));
+
+export const number = (value) => new Intl.NumberFormat(locale.value).format(value);
+export const day = (time) => shown(time, { dateStyle: 'medium' });
+export const clock = (time) => shown(time, { timeStyle: 'short' });
+export const dayAndTime = (time) => shown(time, { dateStyle: 'medium', timeStyle: 'short' });
+export const longDay = (time) => shown(time, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
+
+/** How long ago, in words. */
+export function ago(time, now = Date.now()) {
+  const seconds = Math.round((time - now) / 1000);
+  const [size, unit] = [[60, 'second'], [3600, 'minute'], [86_400, 'hour'], [2_592_000, 'day'], [31_536_000, 'month'], [Infinity, 'year']].find(([limit]) => Math.abs(seconds) < limit);
+  const one = { second: 1, minute: 60, hour: 3600, day: 86_400, month: 2_592_000, year: 31_536_000 }[unit];
+  if (size === 60) return t('just_now');
+  return new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }).format(Math.trunc(seconds / one), unit);
+}
+
+/** A size in bytes as people read it. */
+export function size(bytes) {
+  const [unit, one] = bytes < 1_000_000 ? ['kilobyte', 1000] : bytes < 1_000_000_000 ? ['megabyte', 1_000_000] : ['gigabyte', 1_000_000_000];
+  return new Intl.NumberFormat(locale.value, { style: 'unit', unit, maximumFractionDigits: bytes < 10 * one ? 1 : 0 }).format(bytes / one);
+}
+
+function shown(time, how) {
+  return new Intl.DateTimeFormat(locale.value, how).format(time);
+}

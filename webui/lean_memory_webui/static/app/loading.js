@@ -1,0 +1,31 @@
+// Looking things up, again whenever the service says that something changed, without taking away what is shown meanwhile.
+
+import { useEffect, useState } from 'preact/hooks';
+import { pulse } from './service.js';
+
+/** `{data, error, loading}` of `load(signal)`; asked again when `inputs` change or somebody wrote. What was found for other inputs is dropped. */
+export function useFound(load, inputs, { keep = false } = {}) {
+  const key = JSON.stringify(inputs);
+  const [state, put] = useState({ key, data: null, error: null, loading: true });
+  const beat = pulse.value;
+  useEffect(() => {
+    const ending = new AbortController();
+    put((held) => ({ ...held, loading: true }));
+    load(ending.signal).then(
+      (data) => ending.signal.aborted || put({ key, data, error: null, loading: false }),
+      (error) => ending.signal.aborted || put((held) => ({ ...held, key, error, loading: false, data: held.key === key ? held.data : null })),
+    );
+    return () => ending.abort();
+  }, [key, beat]);
+  return state.key === key || keep ? state : { data: null, error: null, loading: true };
+}
+
+/** A value that follows `given` once it rests for `milliseconds`. */
+export function useRested(given, milliseconds = 180) {
+  const [value, put] = useState(given);
+  useEffect(() => {
+    const timer = setTimeout(() => put(given), milliseconds);
+    return () => clearTimeout(timer);
+  }, [given, milliseconds]);
+  return value;
+}
