@@ -63,6 +63,8 @@ class Emit:
     multi: bool | None = None
     corrects: str | None = None
     object_kind: str | None = None
+    dated: bool = True
+    """A time that the clause names is that of the fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,6 +358,7 @@ def _emit(row: Mapping[str, object]) -> Emit:
         multi=bool(row["multi"]) if "multi" in row else None,
         corrects=str(corrects) if corrects else None,
         object_kind=str(kind) if kind else None,
+        dated=bool(row.get("dated", True)),
     )
 
 

@@ -312,6 +312,8 @@ def _read_into(candidate: Candidate, emit: Emit, reading: Reading, parts: Mappin
         additive=reading.additive and act is Act.ASSERT,
         cardinality=candidate.cardinality if emit.multi is None else (Cardinality.MULTI if emit.multi else Cardinality.FUNCTIONAL),
         object_type=emit.object_kind or candidate.object_type,
+        valid_at=candidate.valid_at if emit.dated else None,
+        valid_to=candidate.valid_to if emit.dated else None,
     )
 
 

@@ -140,7 +140,7 @@ def told_beside(con: apsw.Connection, row_ids: Iterable[int]) -> list[tuple[int,
     """What the sentences of facts, by index row, say besides: the row, and the row, subject and predicate of another fact of that sentence."""
     found = con.execute(
         "SELECT f.row_id, g.row_id, g.subject_id, g.predicate FROM json_each(?) j JOIN index_row r ON r.id = j.value JOIN fact f ON f.id = r.fact_id "
-        "JOIN fact g ON g.episode_id = f.episode_id AND g.fact_text = f.fact_text AND g.id <> f.id AND coalesce(g.end_reason, '') <> 'merged'",
+        "JOIN fact g ON g.episode_id = f.episode_id AND g.fact_text = f.fact_text AND g.id <> f.id AND coalesce(g.end_reason, '') NOT IN ('merged', 'duplicate')",
         (_json(row_ids),),
     )
     return cast("list[tuple[int, int, int, str]]", found.fetchall())
