@@ -18,7 +18,8 @@ STEPS = (
     "INSERT INTO mood_word VALUES ('calm')",
     "CREATE INDEX episode_mood ON episode (mood)",
 )
-SECOND = Migration(version=2, script="; ".join(STEPS))
+NEWEST = builtin_migrations()[-1].version
+SECOND = Migration(version=NEWEST + 1, script="; ".join(STEPS))
 
 MIGRATOR = """
 import sys, threading
@@ -57,7 +58,7 @@ if stage == "before the commit":
     migrate._take = lambda con, step: (taken(con, step), stop())
 print("READY", flush=True)
 sys.stdin.readline()
-second = Migration(version=2, script=script)
+second = Migration(version=builtin_migrations()[-1].version + 1, script=script)
 store = NamespaceStore.open(root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1)), migrations=(*builtin_migrations(), second))
 print("DONE", flush=True)
 if stage == "after":
@@ -87,14 +88,14 @@ def test_a_kill_leaves_the_old_version_or_the_new_one(root: Path, stage: str) ->
     killed(child)
     if stage != "after":
         store = open_store(root)
-        assert (store.writable, store.status().schema_version, objects(current(store))) == (True, 1, ["Acme"])
+        assert (store.writable, store.status().schema_version, objects(current(store))) == (True, NEWEST, ["Acme"])
         store.close()
     store = open_new(root)
-    assert (store.status().schema_version, objects(current(store)), store.check()) == (2, ["Acme"], [])
+    assert (store.status().schema_version, objects(current(store)), store.check()) == (NEWEST + 1, ["Acme"], [])
     with store.read() as snapshot:
         assert snapshot.connection.execute("SELECT mood FROM episode").get == "calm"
     store.close()
-    assert len([f for f in root.glob("*.backup-v1-*") if not f.name.endswith(".partial")]) >= 1
+    assert len([f for f in root.glob(f"*.backup-v{NEWEST}-*") if not f.name.endswith(".partial")]) >= 1
 
 
 def test_of_several_processes_one_migrates(root: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, FactChange, FactRef, NewEvidence, NewFact
-from lean_memory.domain import Act, Cardinality, Episode, FactId, Instant, Modality, ModelIdentity, RecordKind, Tier
+from lean_memory.domain import Act, Cardinality, EndReason, Episode, FactId, Instant, Modality, ModelIdentity, RecordKind, Tier
 from lean_memory.store import search_index
 from lean_memory.store.entities import entity_row
 from lean_memory.store.episodes import episode_row, passage_at, passages_of
@@ -67,6 +67,8 @@ class Applied:
     """Facts that were only said again."""
     superseded: tuple[FactId, ...]
     """Stored facts that were the latest and are no longer."""
+    ended: tuple[int, ...]
+    """Rows of stored facts that do not hold as they did: they were given an end, or were never so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,8 @@ class _Writer:
     """Index rows that want a vector, with their texts."""
     changed: set[int] = field(default_factory=set[int])
     """Facts that stand differently now, and with them every passage that says them."""
+    ended: set[int] = field(default_factory=set[int])
+    """Facts that do not hold as they did."""
     said_at: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     """Places, an episode's row and an offset, at which something is said that was not there or belonged to another fact."""
 
@@ -121,7 +125,12 @@ class _Writer:
         for row in changes.existing:
             self._revive(row)
         self._refresh_passages()
-        return Applied(fact_ids=tuple(ids), existing=self._ids(changes.existing), superseded=self._ids(superseded))
+        return Applied(
+            fact_ids=tuple(ids),
+            existing=self._ids(changes.existing),
+            superseded=self._ids(superseded),
+            ended=tuple(sorted(self.ended)),
+        )
 
     def write_vectors(self, embeddings: Embeddings) -> None:
         """Keep the vectors of the new rows and of the episode's passages, as far as they were made."""
@@ -219,6 +228,8 @@ class _Writer:
         refresh_fact_row(self.con, change.row)
         if self._shown_in_passages(change.row) != before:
             self.changed.add(change.row)
+        if _has_ended(change):
+            self.ended.add(change.row)
         return bool(before[0]) and not change.is_latest
 
     def _shown_in_passages(self, row: int) -> tuple[int | None, ...]:
@@ -288,6 +299,11 @@ class _Writer:
 
     def _ids(self, rows: Sequence[int]) -> tuple[FactId, ...]:
         return tuple(FactId(cast("str", self.con.execute("SELECT uid FROM fact WHERE id = ?", (row,)).get)) for row in rows)
+
+
+def _has_ended(change: FactChange) -> bool:
+    """Whether a fact holds no longer; one that says the same as another holds in that one."""
+    return change.struck or (change.valid_to is not None and change.end_reason not in {EndReason.MERGED, EndReason.DUPLICATE})
 
 
 def _said(fact: NewFact) -> _Columns:

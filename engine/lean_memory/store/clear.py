@@ -38,7 +38,7 @@ LEASE_LASTS_MS = 5 * 60 * 1000
 _REMOVE_WAITS_MS = 100
 
 _EMPTY = (
-    "access", "derivation", "journal", "proposal", "run", "evidence_link", "evidence", "fact_version", "fact", "passage", "entity_alias", "entity",
+    "access", "derivation", "kept", "proposal_target", "journal", "proposal", "run", "evidence_link", "evidence", "fact_version", "fact", "passage", "entity_alias", "entity",
     "episode", "tombstone",
 )  # fmt: skip
 """Tables in an order that breaks no reference; `fact` refers to itself, so its references are dropped first."""

@@ -12,7 +12,7 @@ from typing import cast
 import apsw
 
 from lean_memory.domain import EndReason, ForgetResult, Instant
-from lean_memory.store import lexical_text, overlaps, search_index, tombstones
+from lean_memory.store import lexical_text, overlaps, search_index, summaries, tiers, tombstones
 from lean_memory.store.cutting import is_wordless
 from lean_memory.store.erase_text import TextEraser
 from lean_memory.store.forget_scope import Scope, Statement
@@ -60,10 +60,13 @@ class Eraser:
         self.texts += [text for said in scope.told() for text in (said.text, said.object)]
         for said in scope.evidence.values():
             self.con.execute("DELETE FROM evidence WHERE id = ?", (said.row,))
+        standing |= self._let_what_followed_stand(gone)
         self._erase_traces_of_maintenance(gone)
         self._unlink([said.row for said in gone])
         self._erase_facts(gone)
-        standing |= overlaps.part(self.con, ((said.subject, said.predicate) for said in scope.told()), self.now)
+        parted = overlaps.part(self.con, ((said.subject, said.predicate) for said in scope.told()), self.now)
+        standing |= parted
+        summaries.retire_summaries(self.con, parted, self.now)
         eraser = TextEraser(con=self.con)
         for episode, spans in scope.cuts.items():
             eraser.cut(episode, spans)
@@ -88,7 +91,9 @@ class Eraser:
         """Facts that were ended by what is erased keep their interval; only what ended them is no longer said. What was never so, stays so."""
         ended = {said.fact for said in self.scope.evidence.values() if said.retracts and said.fact is not None}
         for row in gone:
-            rows = self.con.execute("SELECT id FROM fact WHERE superseded_by = ?", (row,)).fetchall()
+            rows = self.con.execute(
+                "SELECT id FROM fact WHERE superseded_by = ? AND (end_reason <> ? OR valid_to IS NOT NULL)", (row, EndReason.DUPLICATE.value)
+            ).fetchall()
             ended.update(found[0] for found in cast("list[tuple[int]]", rows))
         stand = ended - gone
         for row in stand:
@@ -96,6 +101,19 @@ class Eraser:
                 "UPDATE fact SET superseded_by = NULL, end_reason = iif(struck, end_reason, ?) WHERE id = ? AND NOT is_latest",
                 (EndReason.FORGOTTEN.value, row),
             )
+        return stand
+
+    def _let_what_followed_stand(self, gone: Iterable[Statement]) -> set[int]:
+        """What was out of sight for the sake of an erased fact comes back: its duplicates, and the sources of a summary."""
+        stand: set[int] = set()
+        for said in gone:
+            followers = self.con.execute(
+                "SELECT id FROM fact WHERE superseded_by = ? AND end_reason = ? AND valid_to IS NULL", (said.row, EndReason.DUPLICATE.value)
+            ).fetchall()
+            for (row,) in cast("list[tuple[int]]", followers):
+                tiers.part(self.con, row, self.now)
+                stand.add(row)
+            stand.update(summaries.warm_sources(self.con, said.row, self.now))
         return stand
 
     def _keep_what_was_said_elsewhere(self) -> set[int]:
@@ -136,7 +154,7 @@ class Eraser:
         among = "IN (SELECT value FROM json_each(?))"
         for table, column in (("fact", "superseded_by"), ("fact_version", "superseded_by"), ("evidence", "fact_id")):
             self.con.execute(f"UPDATE {table} SET {column} = NULL WHERE {column} {among}", (gone,))
-        for table, column in (("derivation", "fact_id"), ("derivation", "source_id"), ("fact_version", "fact_id"), ("access", "fact_id")):
+        for table, column in (("derivation", "fact_id"), ("derivation", "source_id"), ("fact_version", "fact_id"), ("access", "fact_id"), ("kept", "fact_id")):
             self.con.execute(f"DELETE FROM {table} WHERE {column} {among}", (gone,))
 
     def _erase_facts(self, gone: Iterable[Statement]) -> None:
@@ -157,6 +175,10 @@ class Eraser:
             for columns in (("evidence", "decision"), ("target", "before", "after"), ("report",))
         )
         self.con.execute(f"DELETE FROM proposal WHERE {proposal}", (marks,))
+        self.con.execute(
+            "DELETE FROM proposal WHERE id IN (SELECT proposal_id FROM proposal_target WHERE fact_id IN (SELECT value FROM json_each(?)))",
+            (json.dumps([said.row for said in gone]),),
+        )
         self.con.execute(f"DELETE FROM journal WHERE {journal}", (marks,))
         self.con.execute(f"UPDATE run SET report = NULL WHERE {run}", (marks,))
 
@@ -170,6 +192,9 @@ class Eraser:
             row[0] for entity in sorted(spoken) for row in cast("list[tuple[str]]", self.con.execute(_NAMED_NOWHERE, (entity,)).fetchall())
         ]
         self.texts += names
+        for name in names:
+            told = (name, json.dumps(name)[1:-1])
+            self.con.execute("DELETE FROM proposal WHERE entity = ?1 OR instr(evidence, ?1) OR instr(evidence, ?2)", told)
         return len(names)
 
 

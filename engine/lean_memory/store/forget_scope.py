@@ -209,6 +209,8 @@ class ScopeFinder:
             if said.object_key:
                 self._mean(_facts(self._con, "WHERE subject_id = ? AND predicate = ? AND object_key = ?", same, said.polarity))
                 self._add_evidence(_evidence(self._con, "WHERE subject_id = ? AND predicate = ? AND object_key = ?", same))
+            alike = "WHERE (superseded_by = ?1 AND end_reason = 'duplicate') OR id = (SELECT superseded_by FROM fact WHERE id = ?1 AND end_reason = 'duplicate')"
+            self._mean(_facts(self._con, alike, (said.row,)))
             # A retraction of the whole slot names nothing and stays.
             self._add_evidence(_evidence(self._con, "WHERE fact_id = ? AND NOT (act = 'retract' AND object_key = '')", (said.row,)))
 

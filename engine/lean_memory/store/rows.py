@@ -40,8 +40,18 @@ _FACT = """
 """
 _AT_VERSION = "CASE WHEN v.fact_id IS NULL THEN f.{now} ELSE v.{then} END"
 
+FACT_COLUMNS = _FACT.format(
+    valid_at="f.valid_at",
+    valid_to="f.valid_to",
+    closed_at="f.retired_at",
+    is_latest="f.is_latest",
+    tier="f.tier",
+    end_reason="f.end_reason",
+)
+"""The columns of a fact as it stands now: `f` is the fact, `s` its subject, `e` its episode, `n` what came after it."""
+
 CURRENT_FACT = f"""
-    SELECT {_FACT.format(valid_at="f.valid_at", valid_to="f.valid_to", closed_at="f.retired_at", is_latest="f.is_latest", tier="f.tier", end_reason="f.end_reason")}
+    SELECT {FACT_COLUMNS}
     FROM fact f JOIN entity s ON s.id = f.subject_id JOIN episode e ON e.id = f.episode_id LEFT JOIN fact n ON n.id = f.superseded_by
 """
 """Facts as they stand now; `f` is the fact."""
@@ -73,7 +83,7 @@ class StoredFact:
 
 
 def facts_of(rows: Iterable[object], namespace: str) -> list[StoredFact]:
-    """The facts of a query that begins with `CURRENT_FACT` or `FACT_KNOWN_AT`."""
+    """The facts of a query that begins with `CURRENT_FACT` or `FACT_KNOWN_AT`, or that selects `FACT_COLUMNS`."""
     return [_fact(cast("_FactRow", row), namespace) for row in rows]
 
 

@@ -17,6 +17,7 @@ from lean_memory.store.clear import revive
 from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark
 from lean_memory.store.reading import ReadTransaction
 from lean_memory.store.slots import merged_values, read_values, read_window
+from lean_memory.store.summaries import retire_summaries
 from lean_memory.store.tombstones import Claim
 from lean_memory.store.wording import Words
 
@@ -136,6 +137,7 @@ class WriteTransaction:
         """
         vectors = None if model is None or embeddings is None else Embeddings(model=model, by_text=embeddings)
         applied = apply_changes(self.connection, changes, episode=episode, recorded_at=self.recorded_at, embeddings=vectors)
+        retire_summaries(self.connection, applied.ended, self.recorded_at)
         self.finish(episode.uid)
         return applied
 

@@ -125,8 +125,10 @@ def test_a_newer_file_can_be_read_and_is_not_written(root: Path) -> None:
     assert path.read_bytes() == before
 
 
+NEWEST = builtin_migrations()[-1].version
+
 SECOND = Migration(
-    version=2,
+    version=NEWEST + 1,
     script="ALTER TABLE episode ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'; CREATE INDEX episode_mood ON episode (mood);",
 )
 
@@ -141,15 +143,15 @@ def test_an_older_file_is_brought_up_to_date_after_a_backup(root: Path) -> None:
     say(store, works_at("Acme"), at=day(1))
     store.close()
     store = open_newer(root)
-    assert store.status().schema_version == 2
+    assert store.status().schema_version == NEWEST + 1
     assert objects(current(store)) == ["Acme"]
     assert store.check() == []
     store.close()
-    [backup] = root.glob("*.backup-v1-*")
+    [backup] = root.glob(f"*.backup-v{NEWEST}-*")
     assert backup.stat().st_mode & 0o077 == 0
     backup.rename(path_of(root, "ana"))
     old = open_store(root)
-    assert (old.status().schema_version, objects(current(old))) == (1, ["Acme"])
+    assert (old.status().schema_version, objects(current(old))) == (NEWEST, ["Acme"])
     old.close()
 
 
@@ -162,13 +164,13 @@ def test_a_migration_that_fails_leaves_the_old_version(root: Path) -> None:
     store = open_store(root)
     say(store, works_at("Acme"), at=day(1))
     store.close()
-    broken = Migration(version=2, script="ALTER TABLE episode ADD COLUMN mood TEXT; INSERT INTO passage SELECT 9, 999, 0, 0, 0;")
+    broken = Migration(version=NEWEST + 1, script="ALTER TABLE episode ADD COLUMN mood TEXT; INSERT INTO passage SELECT 9, 999, 0, 0, 0;")
     with pytest.raises(DamagedFileError, match="refer to rows that are not there"):
         NamespaceStore.open(
             root, "ana", settings=Settings(root=root), clock=SteadyClock(day(1)), migrations=(*builtin_migrations(), broken)
         )
     store = open_store(root)
-    assert (store.status().schema_version, objects(current(store)), store.check()) == (1, ["Acme"], [])
+    assert (store.status().schema_version, objects(current(store)), store.check()) == (NEWEST, ["Acme"], [])
     store.close()
 
 

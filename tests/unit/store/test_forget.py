@@ -288,7 +288,7 @@ def test_a_summary_of_it_goes_too(root: Path, store: NamespaceStore) -> None:
     [summary] = say(store, likes("work", "Zyxwv is where the user likes to work."), at=day(2)).fact_ids
     with store.write() as tx:
         tx.connection.execute("UPDATE fact SET record_kind = 'summary' WHERE uid = ?", (summary,))
-        tx.connection.execute("INSERT INTO derivation SELECT s.id, f.id FROM fact s, fact f WHERE s.uid = ? AND f.uid = ?", (summary, fact))
+        tx.connection.execute("INSERT INTO derivation (fact_id, source_id) SELECT s.id, f.id FROM fact s, fact f WHERE s.uid = ? AND f.uid = ?", (summary, fact))
     assert store.forget(fact_id=fact).facts == 2
     assert traces(root, "zyxwv") == {}
 
