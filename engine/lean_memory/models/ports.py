@@ -30,6 +30,10 @@ class CosineThresholds:
     """Values, without a sentence around them, that may be two spellings of one thing."""
 
 
+UNMEASURED = CosineThresholds(duplicate=0.95, conflict_candidate=0.6, object_match=0.9)
+"""For an embedder for which nobody has measured better ones: a cosine as high as this means something to most."""
+
+
 class Embedder(Protocol):
     """Turns texts into unit vectors. Thread-safe; deterministic for one identity on one machine."""
 
