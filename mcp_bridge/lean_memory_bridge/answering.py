@@ -17,6 +17,7 @@ from lean_memory_bridge.schemas import (
     Added,
     AddItem,
     Cleared,
+    Explained,
     Facts,
     ForgetRequest,
     Forgotten,
@@ -121,6 +122,11 @@ def history(memory: MemoryService, namespace: str, fact_id: str) -> History:
     return History(namespace=namespace, fact_id=fact_id, history=tuple(views.link_view(entry) for entry in chain))
 
 
+def explain(memory: MemoryService, namespace: str, fact_id: str) -> Explained:
+    """Why a fact is held."""
+    return views.explained_view(namespace, memory.explain(namespace, fact_id))
+
+
 def would_forget(memory: MemoryService, namespace: str, asked: ForgetRequest) -> tuple[str, ...]:
     """What a forgetting would erase."""
     return tuple(memory.would_forget(namespace, fact_id=asked.fact_id, episode_id=asked.episode_id, entity=asked.entity))
@@ -153,6 +159,8 @@ def _sentences(read: BaseModel) -> list[str]:
             return [fact.fact_text for fact in read.facts]
         case History():
             return [link.source_text for link in read.history]
+        case Explained():
+            return [read.source_text]
         case _:
             return []
 

@@ -27,6 +27,7 @@ from lean_memory_bridge.schemas import (
     ClientChange,
     Clients,
     ClientView,
+    Explained,
     Facts,
     ForgetRequest,
     Forgotten,
@@ -143,6 +144,10 @@ class ServiceClient:
     def history(self, fact_id: str, *, namespace: str | None = None) -> History:
         """The chain a fact belongs to, oldest first."""
         return self._get("history", History, {"fact_id": fact_id, "namespace": namespace})
+
+    def explain(self, fact_id: str, *, namespace: str | None = None) -> Explained:
+        """Why a fact is held."""
+        return self._get("explain", Explained, {"fact_id": fact_id, "namespace": namespace})
 
     def would_forget(self, asked: ForgetRequest) -> tuple[str, ...]:
         """The texts that `forget` with the same request would erase."""

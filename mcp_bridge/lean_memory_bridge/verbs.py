@@ -25,6 +25,7 @@ from lean_memory_bridge.schemas import (
     AddItem,
     AddRequest,
     Cleared,
+    Explained,
     Facts,
     ForgetRequest,
     Forgotten,
@@ -86,7 +87,7 @@ class Verbs:
         call = Asked(caller=caller, verb="add", namespace=namespace, writes=True)
         started = asyncio.Event()
         adding = asyncio.ensure_future(
-            self._done(call, lambda: answering.add(self.memory, namespace, item, caller.name, missed), _of_added, started.set)
+            self.done(call, lambda: answering.add(self.memory, namespace, item, caller.name, missed), _of_added, started.set)
         )
         finished, _ = await asyncio.wait({adding}, timeout=LONGEST_ADD)
         if finished:
@@ -100,13 +101,13 @@ class Verbs:
         """Remember many texts, oldest first; durable when this returns."""
         where = namespace or caller.namespace
         call = Asked(caller=caller, verb="add", namespace=where, writes=True, weight=len(items) / 8)
-        return await self._done(call, lambda: answering.add_many(self.memory, where, items, caller.name), _of_many)
+        return await self.done(call, lambda: answering.add_many(self.memory, where, items, caller.name), _of_many)
 
     async def search(self, caller: Caller, asked: SearchRequest) -> Found:
         """The best answers to a question."""
         namespace = asked.namespace or caller.namespace
         call = Asked(caller=caller, verb="search", namespace=namespace)
-        return await self._done(call, lambda: answering.search(self.memory, namespace, asked), _of_found)
+        return await self.done(call, lambda: answering.search(self.memory, namespace, asked), _of_found)
 
     async def facts(
         self,
@@ -134,32 +135,38 @@ class Verbs:
             include_cold=include_cold,
             limit=limit,
         )
-        return await self._done(call, lambda: answering.facts(self.memory, where, question), lambda found: (len(found.facts), found))
+        return await self.done(call, lambda: answering.facts(self.memory, where, question), lambda found: (len(found.facts), found))
 
     async def history(self, caller: Caller, namespace: str | None, fact_id: str) -> History:
         """The chain a fact belongs to, oldest first."""
         where = namespace or caller.namespace
         call = Asked(caller=caller, verb="history", namespace=where)
-        return await self._done(call, lambda: answering.history(self.memory, where, fact_id), lambda found: (len(found.history), found))
+        return await self.done(call, lambda: answering.history(self.memory, where, fact_id), lambda found: (len(found.history), found))
+
+    async def explain(self, caller: Caller, namespace: str | None, fact_id: str) -> Explained:
+        """Why a fact is held."""
+        where = namespace or caller.namespace
+        call = Asked(caller=caller, verb="explain", namespace=where)
+        return await self.done(call, lambda: answering.explain(self.memory, where, fact_id), lambda told: (1, told))
 
     async def would_forget(self, caller: Caller, asked: ForgetRequest) -> tuple[str, ...]:
         """The texts that `forget` with the same request would erase."""
         where = asked.namespace or caller.namespace
         call = Asked(caller=caller, verb="would-forget", namespace=where)
-        return await self._done(call, lambda: answering.would_forget(self.memory, where, asked), lambda texts: (len(texts), None))
+        return await self.done(call, lambda: answering.would_forget(self.memory, where, asked), lambda texts: (len(texts), None))
 
     async def forget(self, caller: Caller, asked: ForgetRequest) -> Forgotten:
         """Erase, down to the last byte."""
         where = asked.namespace or caller.namespace
         call = Asked(caller=caller, verb="forget", namespace=where, writes=True)
-        erased = await self._done(call, lambda: answering.forget(self.memory, where, asked), lambda done: (done.facts, None))
+        erased = await self.done(call, lambda: answering.forget(self.memory, where, asked), lambda done: (done.facts, None))
         self.repeats.forget()
         return erased
 
     async def clear(self, caller: Caller, namespace: str) -> Cleared:
         """Remove a namespace and its file, and its name from the access log."""
         call = Asked(caller=caller, verb="clear", namespace=namespace, writes=True)
-        cleared = await self._done(call, lambda: answering.clear(self.memory, namespace), lambda _: (0, None))
+        cleared = await self.done(call, lambda: answering.clear(self.memory, namespace), lambda _: (0, None))
         await asyncio.to_thread(self.log.drop_namespace, namespace)
         self.repeats.forget()
         return cleared
@@ -167,7 +174,7 @@ class Verbs:
     async def namespaces(self, caller: Caller) -> tuple[str, ...]:
         """The names of all namespaces, sorted."""
         call = Asked(caller=caller, verb="namespaces", namespace=None)
-        return await self._done(call, lambda: tuple(self.memory.namespaces()), lambda _: (0, None))
+        return await self.done(call, lambda: tuple(self.memory.namespaces()), lambda _: (0, None))
 
     async def known_namespaces(self) -> tuple[str, ...]:
         """The same for the service's own use."""
@@ -175,9 +182,9 @@ class Verbs:
 
     async def read(self, caller: Caller, verb: str, work: Callable[[], T]) -> T:
         """Any other reading of the engine, under the same rules."""
-        return await self._done(Asked(caller=caller, verb=verb, namespace=None), work, lambda _: (0, None))
+        return await self.done(Asked(caller=caller, verb=verb, namespace=None), work, lambda _: (0, None))
 
-    async def _done(
+    async def done(
         self, call: Asked, work: Callable[[], T], given: Callable[[T], tuple[int, object]], started: Callable[[], None] | None = None
     ) -> T:
         """The result of `work` once it is the caller's turn; `given` says how many facts it holds and what of it the assistant reads."""

@@ -8,13 +8,15 @@ from lean_memory.domain import (
     WEAK_RELEVANCE,
     AddResult,
     ClearResult,
+    Ending,
+    Explanation,
     Fact,
     ForgetResult,
     HistoryEntry,
     NamespaceStatus,
     SearchHit,
 )
-from lean_memory_bridge.schemas import Added, Cleared, FactView, Forgotten, HistoryLink, HitView, NamespaceView, SpanView
+from lean_memory_bridge.schemas import Added, Cleared, EndingView, Explained, FactView, Forgotten, HistoryLink, HitView, NamespaceView, SpanView
 
 
 def fact_view(fact: Fact) -> FactView:
@@ -101,6 +103,29 @@ def link_view(entry: HistoryEntry) -> HistoryLink:
         source_text=entry.source_text,
         confirmed_at=entry.confirmed_at,
     )
+
+
+def explained_view(namespace: str, told: Explanation) -> Explained:
+    """Why a fact is held."""
+    return Explained(
+        namespace=namespace,
+        fact_id=told.fact.id,
+        fact=fact_view(told.fact),
+        source_text=told.source_text,
+        said_at=told.said_at,
+        source=told.source.value,
+        client=told.client,
+        made_by=told.made_by,
+        doubts=told.doubts,
+        confirmed_at=told.confirmed_at,
+        echoes=told.echoes,
+        ended=tuple(_ending_view(ending) for ending in told.ended),
+        ending=None if told.ending is None else _ending_view(told.ending),
+    )
+
+
+def _ending_view(ending: Ending) -> EndingView:
+    return EndingView(fact=fact_view(ending.fact), reason=ending.reason.value, rung=ending.rung, said=ending.said, by=ending.by)
 
 
 def forgotten_view(namespace: str, result: ForgetResult) -> Forgotten:

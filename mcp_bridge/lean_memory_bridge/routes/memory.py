@@ -14,6 +14,7 @@ from lean_memory_bridge.schemas import (
     AddRequest,
     Cleared,
     ClearRequest,
+    Explained,
     Facts,
     ForgetRequest,
     Forgotten,
@@ -89,6 +90,14 @@ async def history(
 ) -> History:
     """The chain a fact belongs to, oldest first."""
     return await parts.verbs.history(caller, namespace, fact_id)
+
+
+@router.get("/explain")
+async def explain(
+    parts: TheParts, caller: TheCaller, fact_id: Annotated[str, Query(min_length=1, max_length=200)], namespace: InNamespace = None
+) -> Explained:
+    """Why a fact is held: its sentence, the pass and the rule that read it, its doubts, what it ended, how it ended itself."""
+    return await parts.verbs.explain(caller, namespace, fact_id)
 
 
 @router.post("/would-forget")

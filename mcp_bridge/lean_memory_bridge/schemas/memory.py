@@ -144,6 +144,44 @@ class History(Answer):
     history: tuple[HistoryLink, ...]
 
 
+class EndingView(Answer):
+    """How a fact came to its end."""
+
+    fact: FactView
+    """The one that ended."""
+    reason: str
+    rung: str
+    """How the value that ended was recognised, surest first: slot, equal, inflection, containment, cosine."""
+    said: str
+    """The sentence that ended it; empty where its own said until when it holds."""
+    by: str | None = None
+    """The fact in its place."""
+
+
+class Explained(Answer):
+    """Why the memory holds a fact."""
+
+    namespace: str
+    fact_id: str
+    fact: FactView
+    source_text: str
+    """The sentence it came from."""
+    said_at: int
+    source: str
+    client: str | None
+    made_by: str
+    """The pass and the rule, in words."""
+    doubts: tuple[str, ...] = ()
+    """Why its confidence is not full."""
+    confirmed_at: tuple[int, ...] = ()
+    echoes: int = 0
+    """How often it came back as an echo of what the memory had served."""
+    ended: tuple[EndingView, ...] = ()
+    """What it superseded, corrected or took in."""
+    ending: EndingView | None = None
+    """How it came to its own end."""
+
+
 class WouldForget(Answer):
     """The texts that a forgetting would erase."""
 
@@ -167,8 +205,10 @@ class ForgetOutcome(Answer):
     """Whether a forgetting took place."""
 
     forgotten: bool
-    """False where the person did not confirm it."""
+    """False where the person did not confirm it, or has yet to."""
     erased: Forgotten | None = None
+    proposal_id: str | None = None
+    """Where the client cannot ask: the proposal that the person has yet to confirm."""
 
 
 class Cleared(Answer):

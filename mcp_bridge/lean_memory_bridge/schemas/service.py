@@ -62,7 +62,7 @@ class AccessView(Answer):
     @property
     def sentence(self) -> str:
         """The entry in words, without its time."""
-        done = {"search": "read", "facts": "read", "history": "read", "profile": "read", "changes": "read", "add": "wrote"}.get(self.verb)
+        done = {"search": "read", "facts": "read", "history": "read", "explain": "read", "profile": "read", "changes": "read", "add": "wrote"}.get(self.verb)
         if done is None or self.outcome != "ok":
             return f"{self.client}: {self.verb}, {self.outcome}"
         noun = "fact" if self.facts == 1 else "facts"
