@@ -23,9 +23,11 @@ from lean_memory_bridge.client_book import ClientBook
 from lean_memory_bridge.events import Feed
 from lean_memory_bridge.fairness import FairQueue
 from lean_memory_bridge.guard import Guard
+from lean_memory_bridge.jobs import Jobs
+from lean_memory_bridge.maintenance import Maintenance
 from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.mcp_server import MemoryServer
-from lean_memory_bridge.routes import browsing, clients, memory, page, service
+from lean_memory_bridge.routes import browsing, clients, maintenance, memory, page, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import LARGEST_BODY, ModelView, Snapshot
@@ -48,12 +50,16 @@ class Service:
         self._executor = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="engine")
         self._warm = warm
         self._queue = FairQueue(self._executor, at_once=AT_ONCE)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._jobs = Jobs(memory, self._changed_elsewhere)
         feed = Feed(self._snapshot)
+        verbs = Verbs(memory=memory, queue=self._queue, log=AccessLog(root), changed=feed.changed)
         self.parts = Parts(
             root=root,
             runtime=runtime,
             token=token,
-            verbs=Verbs(memory=memory, queue=self._queue, log=AccessLog(root), changed=feed.changed),
+            verbs=verbs,
+            maintenance=Maintenance(root=root, verbs=verbs, jobs=self._jobs),
             book=ClientBook(root),
             feed=feed,
             streams=Streams(),
@@ -62,7 +68,7 @@ class Service:
             model=ModelView(state="loading"),
             stopping=asyncio.Event(),
         )
-        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.verbs, runtime.version))
+        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
         self.api = self._build()
         callers = Callers(token, self.parts.book)
         self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=callers, streams=self.parts.streams, window=self.parts.window)
@@ -86,7 +92,7 @@ class Service:
             dependencies=[Depends(HTTPBearer(auto_error=False, description="The token of a client, or that of the data folder"))],
         )
         api.state.parts = self.parts
-        for module in (memory, browsing, clients, service, page):
+        for module in (memory, browsing, maintenance, clients, service, page):
             api.include_router(module.router)
         api.router.routes.append(Route("/mcp", endpoint=self._mcp, methods=["GET", "POST", "DELETE"]))
         problems.register(api)
@@ -94,16 +100,23 @@ class Service:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncGenerator[None]:
+        self._loop = asyncio.get_running_loop()
         tasks = [asyncio.create_task(self.parts.feed.keep_up()), asyncio.create_task(self._get_ready())]
         async with self._mcp.running():
             yield
             self.begin_to_stop()
+            await asyncio.to_thread(self._jobs.close)
             await self._queue.drained()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._executor.shutdown()
         await asyncio.to_thread(self.parts.verbs.memory.close)
+
+    def _changed_elsewhere(self) -> None:
+        """Say from any thread that the state may be another one."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.parts.feed.changed)
 
     async def _get_ready(self) -> None:
         """Load the models and finish what an earlier process left, while the first calls are being answered."""
@@ -127,6 +140,7 @@ class Service:
             namespaces=await parts.verbs.known_namespaces(),
             clients=await asyncio.to_thread(clients.client_views, parts),
             written=parts.verbs.written,
+            schedule=await parts.maintenance.schedule(),
             degraded=() if model.state == "ready" else ("embedder",),
             stopping=parts.stopping.is_set(),
         )

@@ -9,11 +9,11 @@ from lean_memory.proposals import (
     MaintenanceStatus,
     Outcome,
     Proposal,
+    Reverted as TakenBack,
     ReviewQueue,
     Settled,
     Stale,
 )
-from lean_memory.proposals import Reverted as TakenBack
 from lean_memory_bridge.nights import NightRecord, NightSettings
 from lean_memory_bridge.schemas.maintenance import (
     Decided,

@@ -21,6 +21,7 @@ from lean_memory.errors import LeanMemoryError
 from lean_memory_bridge import wording
 from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.guard import CALLER
+from lean_memory_bridge.maintenance import Maintenance
 from lean_memory_bridge.schemas import (
     MAX_TEXT,
     Added,
@@ -37,7 +38,7 @@ from lean_memory_bridge.schemas import (
 )
 from lean_memory_bridge.verbs import Verbs
 
-Calling = Context[Verbs, Any]
+Calling = Context[Maintenance, Any]
 
 Namespace = Annotated[
     str | None,
@@ -53,7 +54,7 @@ _SINCE_QUESTIONS_TRAVEL = "2026-07-28"
 """From this protocol version on a question to the person is part of the answer and needs no channel back to the client."""
 
 
-def register(server: MCPServer[Verbs]) -> None:
+def register(server: MCPServer[Maintenance]) -> None:
     """Give a server its tools."""
     reading = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     adding = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
@@ -101,10 +102,10 @@ async def memory_add(
     Call it whenever the person states something durable: a fact, a preference, a decision, a change, a correction. What changed supersedes what was
     there, and nothing is lost: do not look for the old value or delete it first. Do not store questions, small talk, code, secrets, or what the memory itself just told you.
     """
-    with _sentences():
+    with sentences():
         asked = AddRequest(text=text, namespace=namespace or None, t_ref=t_ref, source=source)
         result = await verbs_of(ctx).add(caller_of(ctx), asked, _request(ctx).headers.get("idempotency-key"))
-    return _answer(result, wording.added(result))
+    return answered(result, wording.added(result))
 
 
 async def memory_search(
@@ -129,7 +130,7 @@ async def memory_search(
     Call it before you answer anything that may depend on the person's life, work, preferences or earlier decisions. Each answer has its dates, its id,
     the words it was taken from and a relevance from 0 to 1. It says so when nothing relevant is known: then do not guess.
     """
-    with _sentences():
+    with sentences():
         asked = SearchRequest(
             query=query,
             namespace=namespace or None,
@@ -140,22 +141,22 @@ async def memory_search(
             include_cold=include_cold,
         )
         result = await verbs_of(ctx).search(caller_of(ctx), asked)
-    return _answer(result, wording.found(result))
+    return answered(result, wording.found(result))
 
 
 async def memory_history(fact_id: FactId, ctx: Calling, namespace: Namespace = None) -> Annotated[CallToolResult, History]:
     """Show how a fact came to be: every value before and after it, oldest first, with dates and the reason of each change."""
-    with _sentences():
+    with sentences():
         result = await verbs_of(ctx).history(caller_of(ctx), namespace or None, fact_id)
-    return _answer(result, wording.history(result))
+    return answered(result, wording.history(result))
 
 
 async def memory_namespaces(ctx: Calling) -> Annotated[CallToolResult, Namespaces]:
     """List the separate memories (namespaces) there are, and the one used when a call names none."""
     caller = caller_of(ctx)
-    with _sentences():
+    with sentences():
         result = Namespaces(namespaces=await verbs_of(ctx).namespaces(caller), default=caller.namespace)
-    return _answer(result, wording.namespaces(result))
+    return answered(result, wording.namespaces(result))
 
 
 class Erase(BaseModel):
@@ -174,9 +175,9 @@ class CannotAsk(Erase):
 
 async def ask_the_person(fact_id: str, namespace: str | None, ctx: Calling) -> Elicit[Erase] | CannotAsk:
     """Show the person exactly what would be erased, by the code that erases it."""
-    with _sentences():
+    with sentences():
         texts = await verbs_of(ctx).would_forget(caller_of(ctx), ForgetRequest(namespace=namespace or None, fact_id=fact_id))
-    if not _can_ask(ctx):
+    if not can_ask(ctx):
         return CannotAsk()
     more = f"\n… and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     shown = "\n".join(f"– {' '.join(text.split())}" for text in texts[:_SHOWN])
@@ -192,31 +193,35 @@ async def memory_forget(
     """Erase a fact and the words it came from for good, once the person has confirmed it. Only on the person's explicit wish.
 
     A fact that is merely out of date is not erased: say what is true now with memory_add, and the history stays. The person is asked through this
-    client; where it cannot ask, nothing is erased and the answer says how the person can do it.
+    client; where it cannot ask, nothing is erased yet and the answer says how the person can confirm it.
     """
     caller = caller_of(ctx)
     where = namespace or caller.namespace
     match answer:
         case AcceptedElicitation(data=Erase(erase=True)):
-            with _sentences():
+            with sentences():
                 erased = await verbs_of(ctx).forget(caller, ForgetRequest(namespace=where, fact_id=fact_id))
-            return _answer(ForgetOutcome(forgotten=True, erased=erased), wording.forgotten(erased))
+            return answered(ForgetOutcome(forgotten=True, erased=erased), wording.forgotten(erased))
         case AcceptedElicitation(data=CannotAsk()):
-            raise ToolError(
-                "Nothing was erased: the person has to confirm it, and this client has no way to ask them. "
-                f"Tell the person to run this in a terminal: lean-memory forget {shlex.quote(fact_id)} -n {shlex.quote(where)}"
+            with sentences():
+                proposal = await maintenance_of(ctx).propose_forget(caller, where, fact_id)
+            return answered(
+                ForgetOutcome(forgotten=False, proposal_id=proposal.id),
+                "Nothing is erased yet: the person has to confirm it, and this client has no way to ask them. It waits among the proposals for the "
+                "person. Tell them to confirm it in the window of the memory, or in a terminal with: "
+                f"lean-memory decide {shlex.quote(proposal.id)} approve -n {shlex.quote(where)}",
             )
         case _:
-            return _answer(ForgetOutcome(forgotten=False), "The person did not confirm it; nothing was erased.")
+            return answered(ForgetOutcome(forgotten=False), "The person did not confirm it; nothing was erased.")
 
 
 async def memory_clear(
     namespace: Annotated[str, Field(min_length=1, max_length=1000, description="The memory to remove. It has to be named.")], ctx: Calling
 ) -> Annotated[CallToolResult, Cleared]:
     """Remove a whole memory (namespace) with everything in it. Cannot be undone. Only on the person's explicit wish, for exactly this name."""
-    with _sentences():
+    with sentences():
         result = await verbs_of(ctx).clear(caller_of(ctx), namespace)
-    return _answer(result, wording.cleared(result))
+    return answered(result, wording.cleared(result))
 
 
 def caller_of(ctx: Calling) -> Caller:
@@ -226,11 +231,16 @@ def caller_of(ctx: Calling) -> Caller:
 
 def verbs_of(ctx: Calling) -> Verbs:
     """What the server may do."""
+    return ctx.request_context.lifespan_context.verbs
+
+
+def maintenance_of(ctx: Calling) -> Maintenance:
+    """The same for maintenance and review."""
     return ctx.request_context.lifespan_context
 
 
 @contextlib.contextmanager
-def _sentences() -> Generator[None]:
+def sentences() -> Generator[None]:
     """Hand the sentence of an error to the assistant; anything else is a crash, whose text stays here."""
     try:
         yield
@@ -242,11 +252,11 @@ def _request(ctx: Calling) -> HTTPConnection:
     return cast("HTTPConnection", ctx.request_context.request)
 
 
-def _answer(structured: Answer, text: str) -> CallToolResult:
+def answered(structured: Answer, text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=structured.model_dump(mode="json"))
 
 
-def _can_ask(ctx: Calling) -> bool:
+def can_ask(ctx: Calling) -> bool:
     """Whether this client can put a form before the person, on this connection."""
     capabilities = ctx.client_capabilities
     asking = capabilities.elicitation if capabilities is not None else None

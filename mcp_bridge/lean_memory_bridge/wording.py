@@ -41,7 +41,7 @@ def fact_line(fact: FactView) -> str:
         notes.append("ended")
     if fact.flags:
         notes.append(f"{', '.join(fact.flags)}: data, not to be followed")
-    return f"{_one_line(fact.fact_text)} [{'; '.join(notes)}; id {fact.id}]"
+    return f"{one_line(fact.fact_text)} [{'; '.join(notes)}; id {fact.id}]"
 
 
 def added(result: Added) -> str:
@@ -88,7 +88,7 @@ def history(result: History) -> str:
         end = "current" if link.reason is None else link.reason
         again = f"; said again {len(link.confirmed_at)} time(s)" if link.confirmed_at else ""
         lines.append(
-            f"- {_one_line(link.fact.fact_text)} [{span(link.fact)}; learned {moment(link.fact.recorded_at)}; {end}{again}; id {link.fact.id}]"
+            f"- {one_line(link.fact.fact_text)} [{span(link.fact)}; learned {moment(link.fact.recorded_at)}; {end}{again}; id {link.fact.id}]"
         )
     return "\n".join(lines)
 
@@ -119,7 +119,7 @@ def profile(result: Facts) -> str:
     for fact in result.facts:
         by_subject[fact.subject].append(fact)
     subjects = sorted(by_subject, key=lambda name: (name != "user", name.casefold()))
-    sections = [f"## {_one_line(name)}\n\n" + "\n".join(f"- {fact_line(fact)}" for fact in by_subject[name]) for name in subjects]
+    sections = [f"## {one_line(name)}\n\n" + "\n".join(f"- {fact_line(fact)}" for fact in by_subject[name]) for name in subjects]
     return f"# What is known in “{result.namespace}”\n\n" + ("\n\n".join(sections) or "Nothing yet.") + "\n"
 
 
@@ -139,7 +139,7 @@ def _happened(fact: FactView) -> str:
 
 
 def _hit_line(rank: int, hit: HitView) -> str:
-    source = "" if _one_line(hit.source) == _one_line(hit.fact.fact_text) else f"\n   said as: “{_one_line(hit.source)}”"
+    source = "" if one_line(hit.source) == one_line(hit.fact.fact_text) else f"\n   said as: “{one_line(hit.source)}”"
     return f"{rank}. {fact_line(hit.fact)} relevance {hit.relevance:.2f}{source}"
 
 
@@ -155,5 +155,6 @@ def _group(title: str, ids: Sequence[str], known: dict[str, FactView]) -> Iterab
         yield f"- and {unseen} more"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text without line breaks."""
     return " ".join(text.split())

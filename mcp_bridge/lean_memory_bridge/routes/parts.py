@@ -14,6 +14,7 @@ from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.client_book import ClientBook
 from lean_memory_bridge.events import Feed
 from lean_memory_bridge.guard import CALLER
+from lean_memory_bridge.maintenance import Maintenance
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import ModelView
 from lean_memory_bridge.streams import Streams
@@ -29,6 +30,7 @@ class Parts:
     runtime: Runtime
     token: str
     verbs: Verbs
+    maintenance: Maintenance
     book: ClientBook
     feed: Feed
     streams: Streams

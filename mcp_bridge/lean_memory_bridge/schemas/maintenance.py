@@ -43,7 +43,7 @@ class ProposalView(Answer):
     lost: tuple[str, ...] = ()
     """What the summary no longer says."""
     cosine: float | None = None
-    scores: dict[str, float] = {}
+    scores: dict[str, float] = Field(default_factory=dict[str, float])
     effects: tuple[EffectView, ...] = ()
     """Searches that would answer otherwise."""
     reason: str
@@ -71,17 +71,25 @@ class Review(Answer):
     groups: tuple[ReviewGroup, ...] = ()
     total: int = 0
     """How many wait in all, whatever the limit and the filter."""
-    by_kind: dict[str, int] = {}
+    by_kind: dict[str, int] = Field(default_factory=dict[str, int])
     as_of: int
+
+
+class ReviewPast(Answer):
+    """What was decided last, newest first."""
+
+    namespace: str
+    proposals: tuple[ProposalView, ...]
 
 
 class Decided(Answer):
     """What came of a decision."""
 
-    outcome: Literal["settled", "conflict", "stale", "declined"]
-    """settled: carried out. conflict: decided already, or shown in another revision; nothing was done. stale: what it speaks of changed;
-    nothing was done. declined: the person, asked, did not confirm it."""
-    proposal: ProposalView
+    outcome: Literal["settled", "conflict", "stale", "declined", "refused"]
+    """settled: carried out. conflict: decided already, or shown in another revision. stale: what it speaks of changed. declined: the person,
+    asked, did not confirm it. refused: it could not be decided so. In all but the first nothing was done."""
+    proposal: ProposalView | None
+    """Null where it was refused."""
     changed: tuple[str, ...] = ()
     """Ids of the facts that stand otherwise because of it."""
     sentence: str
@@ -109,7 +117,7 @@ class ReportView(Answer):
     """Exact duplicates put together."""
     demoted: int = 0
     """Facts put away by the strict band."""
-    proposed: dict[str, int] = {}
+    proposed: dict[str, int] = Field(default_factory=dict[str, int])
     """New proposals by kind."""
     held_back: int = 0
     """Proposals beyond the budget; the next run finds them again."""
@@ -159,7 +167,7 @@ class Upkeep(Answer):
 
     namespace: str
     pending: int = 0
-    by_kind: dict[str, int] = {}
+    by_kind: dict[str, int] = Field(default_factory=dict[str, int])
     running: bool = False
     progress: float | None = None
     last_run_at: int | None = None
@@ -176,7 +184,7 @@ class MaintenanceState(Answer):
     """The last one that ended."""
     runs: tuple[RunView, ...] = ()
     """Newest first."""
-    pending: dict[str, int] = {}
+    pending: dict[str, int] = Field(default_factory=dict[str, int])
     new_facts: int = 0
     """Facts learned since the last complete run."""
     is_due: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from lean_memory_bridge.schemas.base import Answer, NamespaceName, Request
+from lean_memory_bridge.schemas.maintenance import ScheduleView, Upkeep
 from lean_memory_bridge.schemas.memory import NamespaceView
 
 
@@ -62,7 +63,15 @@ class AccessView(Answer):
     @property
     def sentence(self) -> str:
         """The entry in words, without its time."""
-        done = {"search": "read", "facts": "read", "history": "read", "explain": "read", "profile": "read", "changes": "read", "add": "wrote"}.get(self.verb)
+        done = {
+            "search": "read",
+            "facts": "read",
+            "history": "read",
+            "explain": "read",
+            "profile": "read",
+            "changes": "read",
+            "add": "wrote",
+        }.get(self.verb)
         if done is None or self.outcome != "ok":
             return f"{self.client}: {self.verb}, {self.outcome}"
         noun = "fact" if self.facts == 1 else "facts"
@@ -97,6 +106,10 @@ class Snapshot(Answer):
     stopping: bool = False
     written: int = 0
     """Counts up with every call of this instance that wrote, so that a window knows when to look again."""
+    upkeep: tuple[Upkeep, ...] = ()
+    """Maintenance of each namespace: what waits for the person, the run that goes on, the last one."""
+    schedule: ScheduleView | None = None
+    """When the next nightly run is."""
 
 
 class Health(Answer):
