@@ -346,6 +346,30 @@ class ModelIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSpace:
+    """How far the vectors of one model are made; they are never compared with those of another."""
+
+    model: ModelIdentity
+    texts: int
+    """How many texts the index has."""
+    missing: int
+    """How many of them have no vector of this model yet."""
+    role: str
+    """`embedder` or `second` as this memory was opened, else `old`: kept so that going back to that model takes no time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorsMade:
+    """What one go at the missing vectors of a namespace did."""
+
+    made: int
+    missing: int
+    """How many are still to be made, of all models in use."""
+    reason: str = ""
+    """Why some are still missing, where it is not the limit that was given: a sentence, or empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceStatus:
     """Counts and health of one namespace."""
 
@@ -360,3 +384,5 @@ class NamespaceStatus:
     schema_version: int
     writable: bool
     problems: tuple[str, ...] = field(default=())
+    vectors: tuple[VectorSpace, ...] = ()
+    """How far the vectors of each model are made, those in use first."""

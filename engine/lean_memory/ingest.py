@@ -26,7 +26,6 @@ from lean_memory.domain import (
     Episode,
     EpisodeId,
     Instant,
-    ModelIdentity,
 )
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
@@ -42,7 +41,8 @@ from lean_memory.passes import Passes
 from lean_memory.resolution.contradiction import buckets, by_cosine, by_words
 from lean_memory.resolution.statements import Statement, statement
 from lean_memory.rivals import rivalries
-from lean_memory.store.namespace_store import NamespaceStore, WriteTransaction
+from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.vectors import make_few
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +52,8 @@ RECENT_EPISODES = 3
 _REMEMBERED = 64
 _TRIES = 3
 _AT_ONCE = 64
+_FEW = 256
+"""Texts whose vectors are made while somebody waits: in about a second."""
 _FOR_NOW = (BusyError, StorageFullError)
 _COMPARED = 3
 """Open values that a retraction is compared with by cosine, each of which has to be embedded. Among 1,000 values, whatever reached
@@ -164,15 +166,11 @@ class Ingest:
         self._behind = True
 
     def _complete_vectors(self) -> None:
-        """Give the texts that wait for one their vectors, a batch at a time."""
-        model = self.embedder.identity
-        while self.store.lacks_vectors():
-            texts = self.store.rows_without_vector(model, _AT_ONCE)
-            try:
-                vectors = dict(zip(texts, self.embedder.embed(list(texts.values())), strict=True))
-            except ModelError:
-                return
-            self.store.change(partial(_set_vectors, model=model, texts=texts, vectors=vectors))
+        """Give the texts that wait for one their vectors, if they are few; many are made beside what else is done, see `vectors`."""
+        try:
+            make_few(self.store, self.embedder, _FEW)
+        except ModelError as error:
+            log.warning("Some texts wait for their vectors on: %s", error)
 
     def _prepared(self, episodes: Sequence[Episode]) -> list[Prepared]:
         read = [(episode, self._extract(episode, self._recent(episode))) for episode in episodes]
@@ -301,11 +299,3 @@ def _withheld(result: AddResult | None, cut: int) -> AddResult:
     if result is None:
         return AddResult(episode_id=None, withheld=cut)
     return replace(result, withheld=result.withheld + cut) if cut else result
-
-
-def _set_vectors(
-    tx: WriteTransaction, *, model: ModelIdentity, texts: Mapping[int, str], vectors: Mapping[int, NDArray[np.float32]]
-) -> None:
-    tx.set_vectors(model, texts, vectors)
-    if len(texts) < _AT_ONCE:
-        tx.note_all_vectors()

@@ -73,8 +73,6 @@ def write_more(tx: WriteTransaction, *, prepared: Prepared, served: Ledger) -> A
 def _write_known(tx: WriteTransaction, prepared: Prepared, served: Ledger) -> AddResult:
     """Write the statements of an episode, except for what the person had erased and what only comes back."""
     episode, statements = prepared.episode, prepared.statements or ()
-    if not prepared.vectors:
-        tx.note_missing_vectors()
     kept = [s for s in statements if not tx.is_tombstoned(_claim(s.candidate))]
     said, echoes = without_echoes(tx, kept, episode, served)
     changes = joined([resolve(tx, said, episode.recorded_at), echoes.changes])

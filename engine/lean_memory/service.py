@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -36,6 +37,7 @@ from lean_memory.domain import (
     Modality,
     NamespaceStatus,
     SearchHit,
+    VectorsMade,
     Visibility,
 )
 from lean_memory.errors import NotFoundError, StorageError
@@ -44,15 +46,17 @@ from lean_memory.finishing import Finished
 from lean_memory.keeping import Addition, addition_of
 from lean_memory.model_choice import passes_of
 from lean_memory.models.builtin import BuiltinEmbedder
-from lean_memory.models.ports import Embedder
+from lean_memory.models.ports import Embedder, Reranker
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
 from lean_memory.passes import Passes
 from lean_memory.retrieval import recipes
+from lean_memory.retrieval.space import SearchModels
 from lean_memory.settings import Settings, read_settings
 from lean_memory.store import namespaces
 from lean_memory.store.health import unusable
 from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.vectors import Pace
 
 Moment = int | dt.datetime
 """Epoch milliseconds, or an aware datetime."""
@@ -70,7 +74,9 @@ class MemoryService:
 
     Safe to use from several threads, several processes may have the same root open, and a process that forks may go on using it in
     the child too. A context manager; `close()` ends it, and later calls raise `ClosedError`. `embedder` and `clock` default to the
-    built-in model and the wall clock.
+    built-in model and the wall clock. Every text gets the vector of `embedder` when it is added, and that of `second`, a better model
+    that may be slow to start, with `catch_up_vectors`; a namespace whose vectors of `second` are complete is searched with those.
+    `reranker` reads the best hits of a search together with the question.
     """
 
     def __init__(
@@ -81,6 +87,8 @@ class MemoryService:
         embedder: Embedder | None = None,
         clock: Clock = system_clock,
         passes: Passes | None = None,
+        second: Embedder | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self._settings = settings if settings is not None else read_settings(root_of(root))
         encodable(self._settings.root)
@@ -88,7 +96,14 @@ class MemoryService:
         self._embedder = embedder if embedder is not None else BuiltinEmbedder()
         self._passes = passes if passes is not None else passes_of(self._settings)
         self._files = OpenNamespaces(
-            partial(OpenNamespace, settings=self._settings, embedder=self._embedder, clock=clock, passes=self._passes)
+            partial(
+                OpenNamespace,
+                settings=self._settings,
+                embedder=self._embedder,
+                clock=clock,
+                passes=self._passes,
+                models=SearchModels(embedder=self._embedder, second=second, reranker=reranker),
+            )
         )
 
     @property
@@ -233,6 +248,31 @@ class MemoryService:
             check_seconds(seconds, "seconds")
         return self._with(namespace, lambda opened: opened.finisher.run(limit=limit, seconds=seconds), create=False)
 
+    def catch_up_vectors(
+        self,
+        namespace: str,
+        *,
+        limit: int | None = None,
+        seconds: float | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> VectorsMade:
+        """Make the vectors that are missing in a namespace: all of them where a model is new to it, else those of texts that came without.
+
+        At most `limit` texts, and no batch begun after `seconds` or once `cancelled` gives true; `progress` is told how many were made and
+        how many of that model are missing. Goes on where it was broken off, however it was. Meanwhile everything else may be done, and
+        whoever else calls this is told that it is being done.
+        """
+        if limit is not None:
+            check_count(limit, "limit", least=0)
+        if seconds is not None:
+            check_seconds(seconds, "seconds")
+        check_callable(progress, "progress")
+        check_callable(cancelled, "cancelled")
+        ends = None if seconds is None else monotonic() + seconds
+        pace = Pace(limit=limit, ends=ends, progress=progress, cancelled=cancelled or (lambda: False))
+        return self._with(namespace, lambda opened: opened.catch_up_vectors(pace), create=False)
+
     def clear(self, namespace: str) -> ClearResult:
         """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
         with self._files.cleared(namespace):
@@ -249,7 +289,7 @@ class MemoryService:
     def status(self, namespace: str | None = None) -> list[NamespaceStatus]:
         """Counts and sizes of one namespace, or of all; of one whose file cannot be used, why."""
         if namespace is not None:
-            return [self._with(namespace, lambda opened: opened.store.status(), create=False, resume=False)]
+            return [self._with(namespace, lambda opened: opened.status(), create=False, resume=False)]
         listed = self._listing()
         found = [unusable(other.name, other.path, other.reason) for other in listed.others if other.name is not None]
         for entry in listed.namespaces:

@@ -140,15 +140,15 @@ def test_a_clear_that_was_killed_just_before_the_removal_has_cleared(root: Path)
 def test_codes_in_memory_follow_a_clear(root: Path) -> None:
     store = open_store(root)
     say(store, works_at("Acme"), at=day(1))
-    codes = CodeTable(MODEL)
+    codes = CodeTable()
     with store.read() as snapshot:
-        assert codes.refresh(snapshot.connection).statistics[0] == 1
+        assert codes.refresh(snapshot.connection, MODEL).statistics[0] == 1
     clear(root)
     with store.read() as snapshot:
-        assert codes.refresh(snapshot.connection).statistics[0] == 0
+        assert codes.refresh(snapshot.connection, MODEL).statistics[0] == 0
     say(store, likes("tea"), at=day(1))
     with store.read() as snapshot:
-        view = codes.refresh(snapshot.connection)
+        view = codes.refresh(snapshot.connection, MODEL)
         assert view.statistics[0] == 1
     assert vector("I like tea.").shape == (MODEL.dims,)
     store.close()

@@ -33,6 +33,8 @@ NO_SECOND = "second-embedder"
 
 _SOURCE_CHARACTERS = 400
 _SLOT_FACTS = 20
+_MOVED_UP = 16
+"""Hits behind those that a cross-encoder reads which may come before some of them, as what it read is arranged anew."""
 
 
 def search(
@@ -79,11 +81,15 @@ class _Asking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What one snapshot gave: the best hits in no order, what they stand among and what they stand for."""
+    """What one snapshot gave."""
 
     candidates: Candidates
     hits: list[Ranked]
+    """By how well each answers for itself, in no order."""
+    best: list[Ranked]
+    """In their order, best first."""
     rows: dict[int, HydratedRow]
+    """What the best ones stand for, by row."""
     degraded: tuple[str, ...]
 
 
@@ -99,26 +105,26 @@ def _found(tx: ReadTransaction, *, codes: CodeTable, asked: _Asking) -> _Found |
     replaced = read_asked(asked.query) if visibility.latest_only or visibility.as_of is not None else None
     deepest = max(asked.k, recipe.rerank)
     candidates, hits = _fused(scope, _aim(scope, asked.query, recipe), meant, replaced, k=deepest, now=visibility.now, recipe=recipe)
-    best = [each.row_id for each in arrange(candidates, hits, recipe)[:deepest]]
+    best = arrange(candidates, hits, recipe)
     return _Found(
         candidates=candidates,
-        hits=[each for each in hits if each.row_id in frozenset(best)],
-        rows=tx.hydrate(best, visibility),
+        hits=hits,
+        best=best,
+        rows=tx.hydrate([each.row_id for each in best[: deepest + (_MOVED_UP if recipe.rerank else 0)]], visibility),
         degraded=(*asked.degraded, *_missing(scope, meant, complete=complete)),
     )
 
 
 def _judged(found: _Found, reranker: Reranker | None, asked: _Asking) -> list[SearchHit]:
     """The hits, best first, as the cross-encoder has them where the recipe asks for one and it is done in time."""
-    recipe, hits, degraded = asked.recipe, found.hits, found.degraded
-    best = arrange(found.candidates, hits, recipe)
+    recipe, best, degraded = asked.recipe, found.best, found.degraded
     if recipe.rerank:
         read = {each.row_id: found.rows[each.row_id].fact.fact_text for each in best[: recipe.rerank] if each.row_id in found.rows}
         given = marks(reranker, asked.query, read, recipe)
         if given is None:
             degraded = (*degraded, NO_CROSS_ENCODER)
         else:
-            best = arrange(found.candidates, reranked(hits, given, recipe), recipe)
+            best = [each for each in arrange(found.candidates, reranked(found.hits, given, recipe), recipe) if each.row_id in found.rows]
     return _hits(found, best[: asked.k], degraded)
 
 

@@ -59,12 +59,16 @@ class Arms:
         return sum(1.0 / (constant + rank) for rank in ranks if rank is not None)
 
 
-def rank(candidates: Candidates, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
-    """The `k` best hits, best first; `candidates` and `scored` go together."""
+def fuse(candidates: Candidates, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:
+    """All hits that may be among the `k` best, by how well each answers for itself; `candidates` and `scored` go together."""
+    return _folded(candidates, _fused(candidates.rows, scored, arms, k=k, now=now, recipe=recipe), recipe)
+
+
+def arrange(candidates: Candidates, hits: list[Ranked], recipe: Recipe) -> list[Ranked]:
+    """The hits in their order, best first, with what decides between those that say much the same."""
     rows = candidates.rows
-    ranked = _fused(rows, scored, arms, k=k, now=now, recipe=recipe)
-    folded = _newest_first_in_slots(rows, _folded(candidates, ranked, recipe), recipe)
-    return _standing_first(candidates, _spread(rows, sorted(folded, key=_order), recipe), recipe)[:k]
+    told = _newest_first_in_slots(rows, hits, recipe)
+    return _standing_first(candidates, _spread(rows, sorted(told, key=_order), recipe), recipe)
 
 
 def _fused(rows: SearchRows, scored: Scored, arms: Arms, *, k: int, now: Instant, recipe: Recipe) -> list[Ranked]:

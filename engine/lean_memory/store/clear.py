@@ -30,6 +30,7 @@ from lean_memory.store.connection import (
 )
 from lean_memory.store.migrate import builtin_migrations, check_schema
 from lean_memory.store.namespaces import FileKind, check_identity, kind_of, refuse_foreign
+from lean_memory.store.only_maker import remove_lock
 from lean_memory.store.purge import alone, purge
 
 LEASE_LASTS_MS = 5 * 60 * 1000
@@ -62,6 +63,7 @@ def clear_file(path: Path, name: str, *, busy_timeout_ms: int, now: Instant) -> 
         con.close()
         raise
     remove_if_unused(con, path)
+    remove_lock(path)
     return was_there
 
 

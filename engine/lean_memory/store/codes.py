@@ -1,7 +1,7 @@
 """The search index in memory: every row's visibility and sign code, as of one snapshot of the file.
 
-A million rows take 28 MB, and 49 MB more for the codes of a 384-wide model. They are kept in segments that are never changed:
-following the file replaces the segments that hold changed blocks, so a search goes on with the view it began with.
+A million rows take 28 MB, and 49 MB more for the codes of each 384-wide model that is asked with. They are kept in segments that are
+never changed: following the file replaces the segments that hold changed blocks, so a search goes on with the view it began with.
 """
 
 from __future__ import annotations
@@ -128,22 +128,26 @@ class IndexView:
 
 
 class CodeTable:
-    """Keeps the latest view of one namespace's index, with the codes of one model, or of none. Thread-safe."""
+    """Keeps the latest view of one namespace's index with the codes of each model that was asked for. Thread-safe."""
 
-    def __init__(self, model: ModelIdentity | None) -> None:
-        self.model = model
-        self._view = IndexView(rows=Layer(), codes=Layer())
+    def __init__(self) -> None:
+        self._rows: Layer[RowArrays] = Layer()
+        self._views: dict[ModelIdentity | None, IndexView] = {}
         self._lock = Lock()
 
-    def refresh(self, con: apsw.Connection) -> IndexView:
-        """The index as the snapshot of `con`'s transaction shows it, whoever wrote it. Reads only blocks that changed."""
+    def refresh(self, con: apsw.Connection, model: ModelIdentity | None) -> IndexView:
+        """The index with the codes of a model, or of none, as the snapshot of `con`'s transaction shows it, whoever wrote it.
+
+        Reads only blocks that changed.
+        """
         with self._lock:
-            base = self._view
-            view = IndexView(rows=_follow_rows(con, base.rows), codes=_follow_codes(con, base.codes, self.model))
-            if view.rows is base.rows and view.codes is base.codes:
-                return base
-            self._view = view
-            return view
+            base = self._views.get(model) or IndexView(rows=self._rows, codes=Layer())
+            self._rows = _follow_rows(con, self._rows)
+            codes = _follow_codes(con, base.codes, model)
+            if self._rows is not base.rows or codes is not base.codes:
+                base = IndexView(rows=self._rows, codes=codes)
+            self._views[model] = base
+            return base
 
 
 def _least(distances: NDArray[np.uint16], k: int) -> NDArray[np.int64]:

@@ -74,7 +74,7 @@ class Eraser:
         entities = self._erase_entities()
         for passage in {p for row in {*standing, *kept} for p in passages_about(self.con, row)}:
             refresh_passage(self.con, passage)
-        self.con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('unpurged', 1), ('lacks_vectors', 1)")
+        self.con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('unpurged', 1)")
         result = ForgetResult(facts=len(gone), episodes=eraser.episodes, passages=eraser.passages, entities=entities, tombstones=buried)
         return Erased(result=result, texts=tuple(self.texts))
 

@@ -24,14 +24,13 @@ from lean_memory.domain import (
     HistoryEntry,
     Instant,
     Modality,
-    ModelIdentity,
     NamespaceStatus,
     Visibility,
 )
-from lean_memory.errors import ClosedError, StorageError, quoted
+from lean_memory.errors import ClosedError, NotFoundError, StorageError, quoted
 from lean_memory.forking import Mutex
 from lean_memory.settings import Settings
-from lean_memory.store import clear as clearing, search_index
+from lean_memory.store import clear as clearing
 from lean_memory.store.connection import errors_translated, found_again, has_moved, roll_back, snapshot
 from lean_memory.store.episodes import NewEpisode, load_episode, recent_episodes, unfinished_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
@@ -163,8 +162,10 @@ class NamespaceStore:
 
     # What is known
 
-    def change(self, do: Callable[[WriteTransaction], _T]) -> _T:
+    def change(self, do: Callable[[WriteTransaction], _T], *, anew: bool = True) -> _T:
         """One write transaction, committed when `do` ends and rolled back by any exception. Nothing slow belongs inside it.
+
+        A namespace that was cleared begins anew with it, or with `anew` off stays cleared and `NotFoundError` is raised.
 
         Ctrl-C, wherever it comes, leaves neither the lock nor the transaction behind: they are let go of by calls of the driver and of
         the lock themselves, which it cannot come between, and not by functions, which it can keep from running.
@@ -173,7 +174,7 @@ class NamespaceStore:
             self._refuse_nested()
             with self._writing, errors_translated(self.path):
                 try:
-                    tx = self._begin()
+                    tx = self._begin(anew=anew)
                     done = do(tx)
                     self._commit(tx)
                     return done
@@ -251,14 +252,6 @@ class NamespaceStore:
         """What does not hold of the promises about a file, a sentence each; empty when all do."""
         return self._look(check_invariants)
 
-    def lacks_vectors(self) -> bool:
-        """Whether some texts were noted as waiting for their vectors."""
-        return self._look(lambda con: con.execute("SELECT 1 FROM setting WHERE key = 'lacks_vectors'").fetchone() is not None)
-
-    def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
-        """Index rows that `model` has made no vector for, with their texts. Reads the whole index."""
-        return self.look(lambda tx: tx.texts(search_index.rows_without_vector(tx.connection, model, limit)))
-
     # What is erased
 
     def forget(
@@ -267,7 +260,7 @@ class NamespaceStore:
         """Erase exactly one of a fact (or a passage, by the id of its hit), an episode, or everything about an entity.
 
         What it said is in no file of the namespace afterwards, and is not learned again. Backups that may hold it are named in the
-        result. Passages that were changed wait for their vectors (`rows_without_vector`). Raises `NotFoundError`; `BusyError`, or another
+        result. Passages that were changed wait for their vectors (`texts_without_vector`). Raises `NotFoundError`; `BusyError`, or another
         `StorageError` that says so, if it is erased but copies in the log or in unused parts of the file could not be removed for now.
         """
 
@@ -333,20 +326,28 @@ class NamespaceStore:
         if self._writing.locked():
             raise RuntimeError("a write transaction was begun inside another one")
 
-    def _begin(self) -> WriteTransaction:
+    def _begin(self, *, anew: bool = True) -> WriteTransaction:
         """Begin a write transaction in the file that is at the path now; with the moment of everything recorded in it."""
         while True:
+            if not anew and kind_of(self.path) is FileKind.MISSING:
+                raise self._cleared()
             opened = self._current()
             con = opened.write_connection()
             # With the lock held it is nobody's: whoever began it was interrupted.
             roll_back(con)
             con.execute("BEGIN IMMEDIATE")
-            if not has_moved(con):
+            moved = has_moved(con)
+            if not anew and (moved or clearing.is_cleared(con)):
+                raise self._cleared()
+            if not moved:
                 break
             roll_back(con)
             self._reopened(opened)
         free = cast("int", con.execute("SELECT value FROM setting WHERE key = 'next_moment'").get)
         return WriteTransaction(con, self.name, Instant(max(self.clock(), free)))
+
+    def _cleared(self) -> NotFoundError:
+        return NotFoundError(f"The namespace “{quoted(self.name)}” was cleared meanwhile.")
 
     def _commit(self, tx: WriteTransaction) -> None:
         tx.connection.execute("UPDATE setting SET value = ? WHERE key = 'next_moment'", (max(tx.recorded_at, tx.began_at + 1),))

@@ -17,8 +17,10 @@ from lean_memory.store.migrate import Migration, check_schema, create_file, migr
 from lean_memory.store.namespaces import FileKind, check_identity, kind_of, make_private, refuse_foreign, remove_abandoned_drafts
 from lean_memory.store.purge import alone, purge
 from lean_memory.store.reading import ReaderPool
+from lean_memory.store.search_index import begin_to_count
 
 _WAL = "wal"
+_NOT_COUNTED = "SELECT 1 FROM embedding_model WHERE 'lacking_' || id NOT IN (SELECT key FROM setting)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +120,9 @@ class FileOpener:
             con.execute("PRAGMA journal_mode = WAL")
         migrate(con, self.path, self.migrations)
         make_private(self.path)
+        if con.execute(_NOT_COUNTED).get is not None:
+            with immediate(con):
+                begin_to_count(con)
         if con.execute("SELECT 1 FROM setting WHERE key = 'unpurged'").fetchone() is not None:
             self._purge_again(con)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lean_memory.changes import Slot
 from lean_memory.domain import Episode, Fact, Instant, ModelIdentity, Span, Visibility
-from lean_memory.store import slots
+from lean_memory.store import search_index, slots
 from lean_memory.store.entities import entity_names
 from lean_memory.store.episodes import waiting_episodes
 from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, episode_of, facts_of, passage_as_fact
@@ -126,6 +126,27 @@ class ReadTransaction:
             (_json(row_ids),),
         )
         return {row_id: text for row_id, text in cast("list[tuple[int, str | None]]", rows.fetchall()) if text is not None}
+
+    def texts_without_vector(self, model: ModelIdentity, limit: int, before: int | None = None) -> tuple[dict[int, str], int | None]:
+        """Texts that `model` has made no vector of, by index row, of up to `limit` rows below `before`; and the lowest row looked at."""
+        rows = search_index.rows_without_vector(self.connection, model, limit, before=before)
+        return self.texts(rows), min(rows, default=None)
+
+    def lacking_vectors(self, model: ModelIdentity) -> int:
+        """How many rows of the index `model` has made no vector for."""
+        return search_index.lacking(self.connection, model)
+
+    def models(self) -> list[ModelIdentity]:
+        """The models whose vectors the file holds, oldest first."""
+        return [model for _, model in search_index.models(self.connection)]
+
+    def count_texts(self) -> int:
+        """How many texts the index has."""
+        return self.connection.execute("SELECT count(*) FROM index_row").get
+
+    def has_all_vectors(self, model: ModelIdentity) -> bool:
+        """Whether `model` has made a vector for every row of the index."""
+        return search_index.is_complete(self.connection, model)
 
     def open_values(self, slot: Slot, now: Instant, marks: Iterable[str]) -> list[str]:
         """The object keys that are open in a slot, in any modality, and in which one of the marks stands."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lean_memory.domain import Instant, ModelIdentity
 from lean_memory.store import lexical_text
+from lean_memory.store.blobs import write_records
 from lean_memory.store.lexical_text import QuestionWord
 from lean_memory.store.visibility import ASSERTED, COLD, IS_FACT, LATEST, OPEN_END, PRESENT, STRUCK
 
@@ -28,6 +29,9 @@ GROUP = 8
 
 RECORD = struct.Struct("<qqqHBB")
 """A row in a block: valid_at, valid_to, recorded_at, number of tokens (at most 65,535), share of it that asks (of 255), flags."""
+
+_ENDLESS = 1 << 62
+"""Above every row."""
 
 _RARE = 2_000
 _SAMPLED = 20_000
@@ -75,6 +79,7 @@ def insert_row(con: apsw.Connection, *, fact_id: int | None, passage_id: int | N
     )
     row_id = con.last_insert_rowid()
     con.execute("INSERT INTO index_text (rowid, body) VALUES (?, ?)", (row_id, lexical_text.normalise(text)))
+    con.execute("UPDATE setting SET value = value + 1 WHERE key IN (SELECT 'lacking_' || id FROM embedding_model)")
     _publish(con, row_id)
     return row_id
 
@@ -105,7 +110,7 @@ def set_visibility(con: apsw.Connection, row_id: int, visibility: RowVisibility)
 
 
 def delete_row(con: apsw.Connection, row_id: int, text: str) -> None:
-    """Erase a row: its words, its vectors, its visibility. `text` is the text it was inserted with.
+    """Erase a row: its words, its vectors of every model, its visibility. `text` is the text it was inserted with.
 
     With `secure_delete` on, nothing of it is left in the index's pages once the transaction is committed and the log checkpointed.
     """
@@ -113,16 +118,35 @@ def delete_row(con: apsw.Connection, row_id: int, text: str) -> None:
     con.execute("DELETE FROM index_row WHERE id = ?", (row_id,))
     _write_block(con, "index_block", ROWS_LAYER, row_id, bytes(RECORD.size))
     for number, model in models(con):
-        _write_record(con, f"embedding_{number:d}", GROUP, row_id, bytes(4 * model.dims))
-        _write_block(con, f"code_{number:d}", number, row_id, bytes(code_record_size(model)))
+        _erase_vector(con, number, model, row_id)
 
 
-def set_vectors(con: apsw.Connection, model: ModelIdentity, vectors: Mapping[int, NDArray[np.float32]]) -> None:
-    """Keep the unit vectors of rows, each of shape (dims,), and their sign codes under the model that made them."""
+def set_vectors(con: apsw.Connection, model: ModelIdentity, vectors: Mapping[int, NDArray[np.float32]]) -> int:
+    """Keep the unit vectors of rows, each of shape (dims,), and their sign codes under the model that made them.
+
+    Gives how many of the rows had none of that model before.
+    """
+    if not vectors:
+        return 0
     number = _register(con, model)
-    for row_id, vector in vectors.items():
-        _write_record(con, f"embedding_{number:d}", GROUP, row_id, _floats(vector))
-        _write_block(con, f"code_{number:d}", number, row_id, b"\x01" + sign_code(model, vector).tobytes())
+    write_records(con, f"embedding_{number:d}", GROUP, {row: _floats(vector) for row, vector in vectors.items()})
+    codes = {row: b"\x01" + sign_code(model, vector).tobytes() for row, vector in vectors.items()}
+    new = write_records(con, f"code_{number:d}", BLOCK, codes)
+    con.executemany(_NOTE_CHANGE, [(number, block) for block in sorted({row // BLOCK for row in vectors})])
+    con.execute("UPDATE setting SET value = value - ? WHERE key = ?", (new, lacking_key(number)))
+    return new
+
+
+def _erase_vector(con: apsw.Connection, number: int, model: ModelIdentity, row_id: int) -> None:
+    """Erase a row's vector of a model; a model that made none for it lacks one fewer."""
+    there = con.execute(f"SELECT 1 FROM code_{number:d} WHERE id = ?", (row_id // BLOCK,)).get is not None
+    if there:
+        there = write_records(con, f"code_{number:d}", BLOCK, {row_id: bytes(code_record_size(model))}) == 0
+        con.execute(_NOTE_CHANGE, (number, row_id // BLOCK))
+    if not there:
+        con.execute("UPDATE setting SET value = value - 1 WHERE key = ?", (lacking_key(number),))
+    elif con.execute(f"SELECT 1 FROM embedding_{number:d} WHERE id = ?", (row_id // GROUP,)).get is not None:
+        write_records(con, f"embedding_{number:d}", GROUP, {row_id: bytes(4 * model.dims)})
 
 
 def model_number(con: apsw.Connection, model: ModelIdentity) -> int | None:
@@ -142,18 +166,54 @@ def models(con: apsw.Connection) -> list[tuple[int, ModelIdentity]]:
     ]
 
 
-def rows_without_vector(con: apsw.Connection, model: ModelIdentity, limit: int, *, after: int = 0) -> list[int]:
-    """Rows with an id above `after` that the model has made no vector for, in ascending order, at most `limit`."""
+def rows_without_vector(con: apsw.Connection, model: ModelIdentity, limit: int, *, before: int | None = None) -> list[int]:
+    """Rows with an id below `before` that the model has made no vector for, newest first, at most `limit`."""
     number = model_number(con, model)
     found: list[int] = []
+    below = _ENDLESS if before is None else before
     while len(found) < limit:
-        rows = [row_id for (row_id,) in con.execute("SELECT id FROM index_row WHERE id > ? ORDER BY id LIMIT ?", (after, BLOCK))]
+        rows = [row_id for (row_id,) in con.execute("SELECT id FROM index_row WHERE id < ? ORDER BY id DESC LIMIT ?", (below, BLOCK))]
         if not rows:
             break
-        there = frozenset[int]() if number is None else _with_vector(con, number, model, rows[0], rows[-1])
+        there = frozenset[int]() if number is None else _with_vector(con, number, model, rows[-1], rows[0])
         found += [row_id for row_id in rows if row_id not in there]
-        after = rows[-1]
+        below = rows[-1]
     return found[:limit]
+
+
+def lacking(con: apsw.Connection, model: ModelIdentity) -> int:
+    """How many rows the model has made no vector for; counted as they come and go, so that it costs nothing to ask.
+
+    Only for a model that the file does not know are the rows counted now.
+    """
+    number = model_number(con, model)
+    if number is None:
+        return con.execute("SELECT count(*) FROM index_row").get
+    known: int | None = con.execute("SELECT value FROM setting WHERE key = ?", (lacking_key(number),)).get
+    return count_lacking(con, number, model) if known is None else known
+
+
+def count_lacking(con: apsw.Connection, number: int, model: ModelIdentity) -> int:
+    """The same, counted in the index itself."""
+    rows: int = con.execute("SELECT count(*) FROM index_row").get
+    size = code_record_size(model)
+    return rows - sum(
+        np.count_nonzero(np.frombuffer(block, np.uint8)[::size]) for (block,) in con.execute(f"SELECT rows FROM code_{number:d}")
+    )
+
+
+def begin_to_count(con: apsw.Connection) -> None:
+    """Count for every model what it lacks, in a file that was written before that was kept."""
+    for number, model in models(con):
+        if con.execute("SELECT 1 FROM setting WHERE key = ?", (lacking_key(number),)).get is None:
+            con.execute("INSERT INTO setting (key, value) VALUES (?, ?)", (lacking_key(number), count_lacking(con, number, model)))
+
+
+def is_complete(con: apsw.Connection, model: ModelIdentity) -> bool:
+    """Whether the model has made a vector for every row."""
+    if model_number(con, model) is None:
+        return con.execute("SELECT 1 FROM index_row LIMIT 1").get is None
+    return lacking(con, model) == 0
 
 
 def exact(con: apsw.Connection, model: ModelIdentity, row_ids: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
@@ -217,11 +277,23 @@ def flags_of(visibility: RowVisibility) -> int:
 
 
 def sign_code(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """The signs of a vector's leading `coarse_dims` components, packed and padded to whole 64-bit words; shape (bytes,)."""
+    """The signs of what stands for a vector in the coarse stage, packed and padded to whole 64-bit words; shape (bytes,)."""
     code = np.zeros(code_record_size(model) - 1, dtype=np.uint8)
-    packed = np.packbits(vector[: model.coarse_dims] > 0, bitorder="little")
+    packed = np.packbits(leading(model, vector) > 0, bitorder="little")
     code[: packed.shape[0]] = packed
     return code
+
+
+def leading(model: ModelIdentity, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What stands for a unit vector in the coarse stage, of unit length too; shape (coarse_dims,).
+
+    Of a model that was trained for it (Matryoshka) its first components, renormalised; of any other the whole vector.
+    """
+    if model.prefix is None:
+        return vector
+    cut = vector[: model.prefix]
+    length = np.linalg.norm(cut)
+    return np.asarray(cut / length, np.float32) if length else cut
 
 
 def code_record_size(model: ModelIdentity) -> int:
@@ -239,20 +311,8 @@ def _publish(con: apsw.Connection, row_id: int) -> None:
 
 def _write_block(con: apsw.Connection, table: str, layer: int, row_id: int, record: bytes) -> None:
     """Put a record into its place in its block, and note that the block changed."""
-    _write_record(con, table, BLOCK, row_id, record)
+    write_records(con, table, BLOCK, {row_id: record})
     con.execute(_NOTE_CHANGE, (layer, row_id // BLOCK))
-
-
-def _write_record(con: apsw.Connection, table: str, size: int, row_id: int, record: bytes) -> None:
-    """Put a record into its place in its blob of `size` records, in place."""
-    blob_id, position = divmod(row_id, size)
-    con.execute(f"INSERT OR IGNORE INTO {table} (id, rows) VALUES (?, zeroblob(?))", (blob_id, size * len(record)))
-    blob = con.blob_open("main", table, "rows", blob_id, True)
-    try:
-        blob.seek(position * len(record))
-        blob.write(record)
-    finally:
-        blob.close()
 
 
 def _with_vector(con: apsw.Connection, number: int, model: ModelIdentity, first: int, last: int) -> frozenset[int]:
@@ -277,7 +337,13 @@ def _register(con: apsw.Connection, model: ModelIdentity) -> int:
     number = con.last_insert_rowid()
     con.execute(f"CREATE TABLE embedding_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
     con.execute(f"CREATE TABLE code_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
+    con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES (?, (SELECT count(*) FROM index_row))", (lacking_key(number),))
     return number
+
+
+def lacking_key(number: int) -> str:
+    """The setting that counts the rows for which a model has made no vector."""
+    return f"lacking_{number:d}"
 
 
 def _floats(vector: NDArray[np.float32]) -> bytes:
@@ -298,4 +364,5 @@ def delete_all(con: apsw.Connection) -> None:
         tables.append(f"code_{number:d}")
     for table in tables:
         con.execute(f"UPDATE {table} SET rows = zeroblob(length(rows))")
+    con.execute("UPDATE setting SET value = 0 WHERE key IN (SELECT 'lacking_' || id FROM embedding_model)")
     con.execute("UPDATE index_change SET change = change + (SELECT max(c.change) FROM index_change c WHERE c.layer = index_change.layer)")

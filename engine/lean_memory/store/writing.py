@@ -108,20 +108,14 @@ class WriteTransaction:
     def note_unreadable(self, uid: EpisodeId) -> None:
         """Note that reading an episode failed; it waits, and is found by its words."""
         mark(self.connection, uid, EpisodeState.UNREAD)
-        self.note_missing_vectors()
 
-    def note_missing_vectors(self) -> None:
-        """Note that some texts wait for their vectors, so that the next start looks for them."""
-        self.connection.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('lacks_vectors', 1)")
+    def set_vectors(self, model: ModelIdentity, texts: Mapping[int, str], vectors: Mapping[int, NDArray[np.float32]]) -> int:
+        """Keep vectors that `model` made of the texts of index rows; what was changed or erased since is passed over.
 
-    def note_all_vectors(self) -> None:
-        """Note that no text waits for its vector any more."""
-        self.connection.execute("DELETE FROM setting WHERE key = 'lacks_vectors'")
-
-    def set_vectors(self, model: ModelIdentity, texts: Mapping[int, str], vectors: Mapping[int, NDArray[np.float32]]) -> None:
-        """Keep vectors that `model` made of the texts of index rows; what was changed or erased since is passed over."""
+        Gives how many rows have one now that had none.
+        """
         now = ReadTransaction(connection=self.connection, namespace=self._namespace).texts(list(texts))
-        search_index.set_vectors(self.connection, model, {row: vectors[row] for row, text in texts.items() if now.get(row) == text})
+        return search_index.set_vectors(self.connection, model, {row: vectors[row] for row, text in texts.items() if now.get(row) == text})
 
     def apply(
         self,
@@ -148,5 +142,4 @@ class WriteTransaction:
 
     def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
         """Index rows that `model` has made no vector for, with their texts."""
-        rows = search_index.rows_without_vector(self.connection, model, limit)
-        return ReadTransaction(connection=self.connection, namespace=self._namespace).texts(rows)
+        return ReadTransaction(connection=self.connection, namespace=self._namespace).texts_without_vector(model, limit)[0]

@@ -26,6 +26,7 @@ from lean_memory.domain import (
 from lean_memory.errors import InvalidInputError
 from lean_memory.retrieval import pipeline, recipes
 from lean_memory.retrieval.recipes import Recipe
+from lean_memory.retrieval.space import SearchModels
 from lean_memory.store import search_index
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.namespace_store import NamespaceStore, NewEpisode
@@ -61,11 +62,11 @@ def search(
     *,
     k: int = 10,
     visibility: Visibility | None = None,
-    recipe: Recipe = recipes.DEFAULT,
+    recipe: Recipe | None = None,
     embedder: SpokenVectors | None = None,
 ) -> list[SearchHit]:
-    codes = CodeTable(None if embedder is None else embedder.identity)
-    return pipeline.search(store, codes, embedder, query, k=k, visibility=visibility or Visibility(now=day(2000)), recipe=recipe)
+    models = SearchModels(embedder=embedder)
+    return pipeline.search(store, CodeTable(), models, query, k=k, visibility=visibility or Visibility(now=day(2000)), recipe=recipe)
 
 
 def texts(hits: list[SearchHit]) -> list[str]:
@@ -270,11 +271,11 @@ def test_relevance_is_the_same_whatever_else_is_known(store: NamespaceStore) -> 
 def test_a_thousand_identical_searches_give_one_ranking_and_write_nothing(store: NamespaceStore) -> None:
     for number in range(20):
         say(store, likes(f"thing {number}"), at=day(number))
-    codes = CodeTable(MODEL)
+    codes, models = CodeTable(), SearchModels(embedder=SpokenVectors())
     asked = Visibility(now=day(2000))
 
     def ranking() -> list[tuple[str, float]]:
-        hits = pipeline.search(store, codes, SpokenVectors(), "which things", k=10, visibility=asked, recipe=recipes.DEFAULT)
+        hits = pipeline.search(store, codes, models, "which things", k=10, visibility=asked)
         return [(hit.fact.id, hit.final_score) for hit in hits]
 
     before = store.path.read_bytes(), store.path.with_name(store.path.name + "-wal").read_bytes()
@@ -349,7 +350,7 @@ def test_rows_without_vectors_are_found_by_their_words_and_it_is_said(store: Nam
 
 
 def test_an_unknown_recipe_is_refused_with_the_names_of_the_known_ones() -> None:
-    assert recipes.named(None) is recipes.DEFAULT
+    assert recipes.named(None) is None
     assert recipes.named("classic") is recipes.CLASSIC
     with pytest.raises(InvalidInputError, match="builtin, classic"):
         recipes.named("secret")

@@ -64,9 +64,9 @@ def unit(seed: int, dims: int = MODEL.dims) -> NDArray[np.float32]:
     return (made / np.linalg.norm(made)).astype(np.float32)
 
 
-def view_of(table: CodeTable, con: apsw.Connection) -> IndexView:
+def view_of(table: CodeTable, con: apsw.Connection, model: ModelIdentity | None = MODEL) -> IndexView:
     with snapshot(con):
-        return table.refresh(con)
+        return table.refresh(con, model)
 
 
 def seen(view: IndexView, con: apsw.Connection, visibility: Visibility) -> list[int]:
@@ -178,7 +178,7 @@ def test_latest_as_of_and_history_each_see_their_rows(con: apsw.Connection) -> N
     cold = insert(con, "cold", visible(2, cold=True))
     ended = insert(con, "ended", visible(3, 9))
     struck = insert(con, "struck", visible(1, struck=True))
-    view = view_of(CodeTable(None), con)
+    view = view_of(CodeTable(), con, None)
     assert seen(view, con, NOW) == [new]
     assert seen(view, con, Visibility(now=day(2000), include_cold=True)) == [new, cold]
     assert seen(view, con, Visibility(now=day(8))) == [new, ended]
@@ -188,7 +188,7 @@ def test_latest_as_of_and_history_each_see_their_rows(con: apsw.Connection) -> N
 
 
 def test_a_view_stays_as_it_was_while_rows_change_and_the_next_one_follows(con: apsw.Connection) -> None:
-    table = CodeTable(MODEL)
+    table = CodeTable()
     rows = [insert(con, f"row {i}") for i in range(3)]
     before = view_of(table, con)
     with immediate(con):
@@ -202,7 +202,7 @@ def test_a_view_stays_as_it_was_while_rows_change_and_the_next_one_follows(con: 
 
 
 def test_a_snapshot_from_before_a_change_gets_the_index_as_it_was_then(con: apsw.Connection, path: Path) -> None:
-    table = CodeTable(MODEL)
+    table = CodeTable()
     first = insert(con, "first")
     earlier = open_connection(path, busy_timeout_ms=1000, readonly=True)
     with snapshot(earlier):
@@ -212,13 +212,13 @@ def test_a_snapshot_from_before_a_change_gets_the_index_as_it_was_then(con: apsw
             search_index.set_visibility(con, first, visible(0, 1, latest=False))
             search_index.set_vectors(con, MODEL, {second: unit(1)})
         assert seen(view_of(table, con), con, NOW) == [second]
-        assert seen(table.refresh(earlier), earlier, NOW) == [first]
+        assert seen(table.refresh(earlier, MODEL), earlier, NOW) == [first]
     assert seen(view_of(table, con), con, NOW) == [second]
     earlier.close()
 
 
 def test_a_file_that_took_the_place_of_another_is_read_anew(root: Path, path: Path, con: apsw.Connection) -> None:
-    table = CodeTable(MODEL)
+    table = CodeTable()
     rows = [insert(con, f"row {i}") for i in range(3)]
     assert seen(view_of(table, con), con, NOW) == rows
     other = open_store(root, "bob")
@@ -240,7 +240,7 @@ def test_the_nearest_rows_are_found_among_the_visible_ones_in_every_block(con: a
             for i in range(count)
         ]
         search_index.set_vectors(con, MODEL, dict(zip(rows, vectors, strict=True)))
-    view = view_of(CodeTable(MODEL), con)
+    view = view_of(CodeTable(), con, MODEL)
     query = unit(-1 % 10_000)
     mask = view.visible(con, NOW)
     near = view.nearest(search_index.sign_code(MODEL, query), mask, 200)
@@ -260,7 +260,7 @@ def test_one_visible_row_is_found_behind_five_thousand_nearer_hidden_ones(con: a
         for _ in range(5000):
             row = search_index.insert_row(con, fact_id=None, passage_id=1, text="new", visibility=visible(10))
             search_index.set_vectors(con, MODEL, {row: query})
-    view = view_of(CodeTable(MODEL), con)
+    view = view_of(CodeTable(), con, MODEL)
     mask = view.visible(con, Visibility(now=day(2000), as_of=day(3), latest_only=False))
     assert view.nearest(search_index.sign_code(MODEL, query), mask, 400).tolist() == [far]
 
@@ -274,10 +274,11 @@ def test_vectors_of_another_revision_are_kept_apart(con: apsw.Connection) -> Non
     with immediate(con):
         search_index.set_vectors(con, MODEL, {row: unit(row) for row in rows})
         search_index.set_vectors(con, other, {rows[0]: unit(99)})
-    assert search_index.rows_without_vector(con, other, 10) == rows[1:]
-    assert search_index.rows_without_vector(con, other, 1, after=rows[1]) == rows[2:]
+    assert search_index.rows_without_vector(con, other, 10) == [rows[2], rows[1]]
+    assert search_index.rows_without_vector(con, other, 1, before=rows[2]) == [rows[1]]
+    assert (search_index.lacking(con, other), search_index.is_complete(con, other), search_index.is_complete(con, MODEL)) == (2, False, True)
     assert search_index.rows_without_vector(con, MODEL, 10) == []
-    view = view_of(CodeTable(other), con)
+    view = view_of(CodeTable(), con, other)
     mask = view.visible(con, NOW)
     assert view.nearest(search_index.sign_code(other, unit(99)), mask, 10).tolist() == [rows[0]]
     assert view.lacks_vectors(mask)
@@ -291,7 +292,7 @@ def test_the_code_of_a_matryoshka_model_is_made_from_its_prefix(con: apsw.Connec
     rows = [insert(con, "near"), insert(con, "far")]
     with immediate(con):
         search_index.set_vectors(con, model, {rows[0]: near, rows[1]: far})
-    view = view_of(CodeTable(model), con)
+    view = view_of(CodeTable(), con, model)
     assert search_index.sign_code(model, near).shape == (8,)
     assert view.nearest(search_index.sign_code(model, near), view.visible(con, NOW), 1).tolist() == [rows[0]]
     assert dict(search_index.exact(con, model, rows, near))[rows[1]] == pytest.approx(float(far @ near), abs=1e-5)
@@ -300,6 +301,6 @@ def test_the_code_of_a_matryoshka_model_is_made_from_its_prefix(con: apsw.Connec
 
 def test_a_moment_before_everything_shows_nothing(con: apsw.Connection) -> None:
     insert(con, "row", visible(10))
-    view = view_of(CodeTable(None), con)
+    view = view_of(CodeTable(), con, None)
     assert seen(view, con, Visibility(now=day(2000), as_of=Instant(day(1)), latest_only=False)) == []
     assert seen(view, con, Visibility(now=day(2000), known_at=day(1))) == []
