@@ -6,7 +6,7 @@ import contextlib
 import http.client
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import BaseModel
@@ -64,10 +64,14 @@ class ServiceClient:
         self._root, self._live, self._token, self._client = root, live, token, client
 
     @classmethod
-    def find(cls, root: Path, *, client: str | None = None, timeout: float = 2.0) -> ServiceClient | None:
+    def find(cls, root: Path, *, client: str | None = None, timeout: float = 2.0) -> Self | None:
         """A client of the service that runs for `root`, once it has proved itself; `None` where none runs. `client` is whom to speak for."""
         live = find(root, timeout=timeout)
         return None if live is None else cls(root, live, admin_token(root), client=client)
+
+    def speaking_for(self, client: str | None) -> ServiceClient:
+        """The same, speaking for a client of this name; for the person where there is none."""
+        return self if client == self._client else ServiceClient(self._root, self._live, self._token, client=client)
 
     @property
     def live(self) -> Live:

@@ -15,7 +15,8 @@ from lean_memory_desktop.cli.opening import fact_by_id, open_memory, zone_of
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
-    from lean_memory import AddResult, Memory
+    from lean_memory import AddResult
+    from lean_memory_desktop.cli.opening import AnyMemory
 
 _BATCH = 50
 
@@ -95,7 +96,7 @@ class _Intake:
         self._results: list[tuple[int, AddResult]] = []
         self._refused: list[tuple[int, str]] = []
 
-    def take(self, memory: Memory, batch: Sequence[tuple[int, str]]) -> None:
+    def take(self, memory: AnyMemory, batch: Sequence[tuple[int, str]]) -> None:
         """Add the lines of one batch; a line that cannot be stored is noted and costs none of the others."""
         from lean_memory.errors import InvalidTextError
 
@@ -152,7 +153,7 @@ class _PoliteInterrupt:
         self.asked = True
 
 
-def _report(memory: Memory, namespace: str, result: AddResult) -> None:
+def _report(memory: AnyMemory, namespace: str, result: AddResult) -> None:
     for heading, ids in (("Learned:", result), ("Known already:", result.existing), ("No longer current:", result.superseded)):
         if ids:
             say(heading)

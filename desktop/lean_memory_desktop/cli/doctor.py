@@ -17,7 +17,7 @@ from lean_memory.errors import LeanMemoryError
 from lean_memory_desktop.cli.console import say, write_json
 from lean_memory_desktop.cli.doctor_connections import connection_findings, service_findings
 from lean_memory_desktop.cli.finding import Finding
-from lean_memory_desktop.cli.opening import data_root, open_memory
+from lean_memory_desktop.cli.opening import data_root, open_files
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _engine() -> Finding:
 
 def _contents(options: Options) -> Iterator[Finding]:
     try:
-        with open_memory(options) as memory:
+        with open_files(options) as memory:
             for path, reason in memory.other_files():
                 remedy = (
                     f"Open its namespace once, or delete {path}."

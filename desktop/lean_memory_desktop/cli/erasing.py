@@ -14,7 +14,8 @@ from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lean_memory import ForgetResult, Memory
+    from lean_memory import ForgetResult
+    from lean_memory_desktop.cli.opening import AnyMemory
 
 
 class _Target(TypedDict, total=False):
@@ -68,7 +69,7 @@ def _check_one_target(options: Options) -> None:
         raise BadUseError("Say what to forget, in one way: ids of facts, --episode ID, --entity NAME or --matching QUESTION.")
 
 
-def _targets(memory: Memory, options: Options) -> list[_Target]:
+def _targets(memory: AnyMemory, options: Options) -> list[_Target]:
     """What to forget, as arguments of `Memory.forget`."""
     if options.episode is not None:
         return [{"episode_id": options.episode}]
@@ -85,7 +86,7 @@ def _targets(memory: Memory, options: Options) -> list[_Target]:
     return [{"fact_id": word if is_passage(word) else find_fact(memory, options.namespace, word).id} for word in given]
 
 
-def _erase(memory: Memory, namespace: str, targets: list[_Target]) -> list[ForgetResult]:
+def _erase(memory: AnyMemory, namespace: str, targets: list[_Target]) -> list[ForgetResult]:
     results: list[ForgetResult] = []
     for target in targets:
         try:

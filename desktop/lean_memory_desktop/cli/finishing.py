@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lean_memory_desktop.cli.console import complain, say, write_json
-from lean_memory_desktop.cli.opening import open_memory
+from lean_memory_desktop.cli.opening import open_files
 from lean_memory_desktop.cli.options import Exit, Options
 
 
 def finish(options: Options) -> int:
     """Finish the waiting texts of a namespace, at most `--limit`; 1 when a model could not be used."""
-    with open_memory(options) as memory:
+    with open_files(options) as memory:
         done = memory.finish_queued(options.namespace, limit=options.limit)
     if options.json:
         counts = {"finished": done.episodes, "waiting": done.waiting, "missing": done.missing}

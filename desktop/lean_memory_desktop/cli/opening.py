@@ -8,18 +8,36 @@ from typing import TYPE_CHECKING
 
 from lean_memory.errors import NotFoundError
 from lean_memory.settings import read_settings
+from lean_memory_bridge.runtime import RUNTIME_FILE
 from lean_memory_desktop.cli.moments import read_zone
 from lean_memory_desktop.cli.options import BadUseError, Options
 
 if TYPE_CHECKING:
     from lean_memory import Memory
     from lean_memory.domain import Fact
+    from lean_memory_desktop.cli.served import ServedMemory
+
+    AnyMemory = Memory | ServedMemory
 
 _ID_SHOWN = 8
 
 
-def open_memory(options: Options) -> Memory:
-    """The memory at `--root`, else at the configured place."""
+def open_memory(options: Options) -> AnyMemory:
+    """The memory at `--root`, else at the configured place: through the service where one runs, else its files."""
+    settings = read_settings(options.root)
+    root = settings.root
+    if (root / RUNTIME_FILE).exists():
+        from lean_memory_bridge.client import ServiceClient
+        from lean_memory_desktop.cli.served import ServedMemory
+
+        client = ServiceClient.find(root)
+        if client is not None:
+            return ServedMemory(client, timezone=settings.timezone)
+    return open_files(options)
+
+
+def open_files(options: Options) -> Memory:
+    """The memory at `--root`, else at the configured place, in this process."""
     from lean_memory import Memory
 
     return Memory(root=options.root)
@@ -45,7 +63,7 @@ def zone_of(options: Options) -> tzinfo | None:
     return read_zone(options.tz, read_settings(options.root).timezone)
 
 
-def find_fact(memory: Memory, namespace: str, given: str) -> Fact:
+def find_fact(memory: AnyMemory, namespace: str, given: str) -> Fact:
     """The one fact whose id is `given` or ends with it; raises `NotFoundError` for none and `BadUseError` for several."""
     if not given.strip():
         raise BadUseError("A fact's id cannot be empty; `lean-memory facts` shows the ids.")
@@ -61,6 +79,6 @@ def find_fact(memory: Memory, namespace: str, given: str) -> Fact:
     return found[0]
 
 
-def fact_by_id(memory: Memory, namespace: str, fact_id: str) -> Fact:
+def fact_by_id(memory: AnyMemory, namespace: str, fact_id: str) -> Fact:
     """The fact with exactly this id, current or not."""
     return next(entry.fact for entry in memory.history(namespace, fact_id) if entry.fact.id == fact_id)
