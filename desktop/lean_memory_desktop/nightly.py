@@ -23,6 +23,7 @@ LONGEST_BUSY = 360
 """How often in a row, once a minute, a run waits for a busy machine; then it runs all the same, as it is gentle."""
 _SOON = 2 * 3600.0
 """Seconds before a night's moment in which a run that was missed is left to it."""
+_LAST_TICK = 3.0
 _CLOCK_WAS_WRONG = dt.timedelta(days=2)
 _DAY = dt.timedelta(days=1)
 
@@ -78,6 +79,7 @@ class Nightly:
         self._night: dt.date | None = None
         self._busy_for = 0
         self._turn = threading.Lock()
+        self._has_ended = False
         self._record = read_record(root)
 
     @property
@@ -93,6 +95,8 @@ class Nightly:
     def tick(self) -> None:
         """Do what is due now: see whether the run has ended, or begin one. Safe to call from several threads."""
         with self._turn:
+            if self._has_ended:
+                return
             settings, zone = self._settings(self._root), self._zone()
             if self._ticket is not None:
                 self._see(self._ticket)
@@ -100,6 +104,16 @@ class Nightly:
             if self._ticket is None:
                 self._begin_if_due(settings, zone)
             self._note_next(settings, zone)
+
+    def end(self) -> None:
+        """Say that no schedule runs any more, so that nothing is next; later ticks do nothing."""
+        # A tick that waits for a service which is going does not hold up the end for long.
+        mine = self._turn.acquire(timeout=_LAST_TICK)
+        self._has_ended = True
+        if self._record is not None:
+            self._write(replace(self._record, next_at=None, waiting_for=""))
+        if mine:
+            self._turn.release()
 
     def run_now(self) -> bool:
         """Begin a run at the person's wish, whatever hinders; it counts for the night that is due, if one is. False while one goes on."""

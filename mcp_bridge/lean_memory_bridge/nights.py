@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -113,13 +113,6 @@ def read_record(root: Path) -> NightRecord | None:
 def write_record(root: Path, record: NightRecord) -> None:
     """Put the record in place, whole or not at all."""
     _put(root / RECORD_FILE, asdict(record))
-
-
-def end_of_schedule(root: Path) -> None:
-    """Say that no schedule runs any more: nothing is next."""
-    held = read_record(root)
-    if held is not None:
-        write_record(root, replace(held, next_at=None, waiting_for=""))
 
 
 def _time(given: object, where: str) -> tuple[dt.time, str]:

@@ -40,12 +40,14 @@ def _supervise(root: Path, idle_exit: float | None) -> int:
     from lean_memory_bridge.runtime import find, read_runtime
     from lean_memory_bridge.shim.presence import how_many
     from lean_memory_desktop import instance
+    from lean_memory_desktop.schedule import schedule_of
     from lean_memory_desktop.supervisor import End, Supervisor, service_program
 
+    schedule = schedule_of(root)
     supervisor = Supervisor(
         root,
         [service_program(root)],
-        in_use=lambda: how_many(root) > 0 or _used_lately(root, idle_exit or 0.0),
+        in_use=lambda: how_many(root) > 0 or schedule.nightly.is_running or _used_lately(root, idle_exit or 0.0),
         elsewhere=lambda: find(root) is not None,
         worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,
         answers=lambda: find(root, timeout=_CHECKUP_PATIENCE) is not None,
@@ -55,12 +57,26 @@ def _supervise(root: Path, idle_exit: float | None) -> int:
     instance.say_running(root)
     if sys.stdout is not None:
         threading.Thread(target=_greet, args=(root,), daemon=True).start()
-    if supervisor.run() is End.FAILED:
+    _tell_of_settings(root)
+    schedule.start()
+    try:
+        end = supervisor.run()
+    finally:
+        schedule.stop()
+    if end is End.FAILED:
         instance.say_failed(root, supervisor.reason)
         complain(supervisor.reason)
         return Exit.FAILED
     instance.say_gone(root)
     return Exit.FINE
+
+
+def _tell_of_settings(root: Path) -> None:
+    from lean_memory_bridge.nights import read_settings
+
+    problem = read_settings(root).problem
+    if problem:
+        complain(problem)
 
 
 def _used_lately(root: Path, seconds: float) -> bool:
