@@ -1,0 +1,228 @@
+"""The models of a data root as a person deals with them: see what is there, fetch, choose, carry elsewhere, remove.
+
+Nothing is fetched but by `pull`, and nothing but the person's word calls that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+
+from lean_memory.errors import InvalidInputError, ModelFetchError
+from lean_memory.models.installed import (
+    Voucher,
+    choose_tier,
+    installed,
+    model_folder,
+    models_folder,
+    read_record,
+    remove_record,
+    tier_in_use,
+    tier_installed,
+)
+from lean_memory.models.manifest import BUILTIN, Manifest, ModelSpec, TierSpec, read_manifest
+from lean_memory.models.provision import wording
+from lean_memory.models.provision.folder import Folder
+from lean_memory.models.provision.hub import Hub, Patience
+from lean_memory.models.provision.lock import alone
+from lean_memory.models.provision.note import LOCK_FILE, Notes, PullNote, PullState, last_pull
+from lean_memory.models.provision.pull import PART, Pulled, bring
+from lean_memory.models.provision.source import Source, translated
+from lean_memory.models.provision.watch import CancelledError, Progress, Watch
+from lean_memory.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelStanding:
+    """How far a model is there, by names and lengths."""
+
+    spec: ModelSpec
+    folder: Path
+    whole: bool
+    here: int
+    """Bytes of whole files and of beginnings."""
+    vouchers: Mapping[Voucher, int]
+    """How many of its files are whole, by who vouches for their sums."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """The person stopped it; `here` bytes of `total` are kept."""
+
+    here: int
+    total: int
+
+
+class ModelLibrary:
+    """The models of one data root."""
+
+    def __init__(self, root: Path, *, manifest: Manifest, endpoint: str, patience: Patience | None = None) -> None:
+        self._root, self._manifest, self._endpoint, self._patience = root, manifest, endpoint, patience
+
+    @classmethod
+    def of(cls, settings: Settings) -> ModelLibrary:
+        """That of the configured data root. Raises `ModelError` where the list of models cannot be used."""
+        return cls(settings.root, manifest=read_manifest(settings.models_manifest), endpoint=settings.models_endpoint)
+
+    @property
+    def folder(self) -> Path:
+        """Where the models lie."""
+        return models_folder(self._root)
+
+    @property
+    def tiers(self) -> tuple[TierSpec, ...]:
+        """Every tier that can be had, the built-in one first."""
+        return tuple(self._manifest.tiers.values())
+
+    @property
+    def in_use(self) -> str:
+        """The tier that the person chose."""
+        return tier_in_use(self._root)
+
+    @property
+    def last_pull(self) -> PullNote | None:
+        """How the last pull stands, whichever process does it."""
+        return last_pull(self._root)
+
+    def tier(self, name: str) -> TierSpec:
+        """The tier of that name. Raises `InvalidInputError` naming those there are."""
+        return self._manifest.tier(name)
+
+    def is_here(self, name: str) -> bool:
+        """Whether the tier is there whole."""
+        return tier_installed(self._root, self.tier(name))
+
+    def standing(self, name: str) -> list[ModelStanding]:
+        """How far each model of a tier is there."""
+        return [self._standing(spec) for spec in self.tier(name).models.values()]
+
+    def origin(self, source: Path | None = None) -> str:
+        """Where a pull would take the files from. Raises `InvalidInputError` for what is no address or no folder."""
+        return self._source(source).origin
+
+    def pull(
+        self, name: str, *, report: Callable[[Progress], None], cancel: Event | None = None, source: Path | None = None
+    ) -> Pulled | Cancelled:
+        """Check what is there of a tier, and fetch what is missing or damaged from the hub, or from a folder.
+
+        Raises `InvalidInputError` for a tier, an address or a folder that is none, and `ModelFetchError` with a sentence for the rest; whole
+        files and beginnings stay. Two pulls of one data root never run at once.
+        """
+        tier, place, stop = self.tier(name), self._source(source), cancel or Event()
+        with self._alone():
+            notes = Notes(self._root, name, place.origin, report)
+            try:
+                done = _brought(self.folder, tier, place, Watch(notes.take, stop))
+            except ModelFetchError as error:
+                notes.end(PullState.FAILED, str(error))
+                raise
+            except KeyboardInterrupt:
+                notes.end(PullState.CANCELLED)
+                raise
+            notes.end(PullState.CANCELLED if done is None else PullState.DONE)
+        return done or self.cancelled(name)
+
+    def cancelled(self, name: str) -> Cancelled:
+        """What a pull that was stopped has left."""
+        return Cancelled(here=sum(each.here for each in self.standing(name)), total=self.tier(name).size)
+
+    def bundle(self, folder: Path, name: str, *, report: Callable[[Progress], None], cancel: Event | None = None) -> Pulled | Cancelled:
+        """Copy a tier that is here to a folder, from which `pull` takes it on another computer; what is there already is checked and kept."""
+        tier = self._present(name)
+        with self._alone():
+            done = _brought(folder, tier, Folder(self.folder), Watch(report, cancel or Event()))
+        return done or Cancelled(here=0, total=tier.size)
+
+    def use(self, name: str) -> None:
+        """Choose a tier, which must be here. Raises `InvalidInputError` and `ModelFetchError`."""
+        self._present(name)
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        choose_tier(self._root, name)
+
+    def remove(self, name: str) -> int:
+        """Delete the models of a tier that no other tier here needs; the bytes that were freed. Raises like `use`; not the tier in use."""
+        tier = self.tier(name)
+        if name == BUILTIN:
+            raise InvalidInputError("The built-in model is part of the program and cannot be removed.")
+        if name == self.in_use:
+            raise InvalidInputError(f"{name} is in use; choose another tier first: lean-memory models use {BUILTIN}.")
+        with self._alone():
+            others = {
+                spec.model_id for other in self.tiers if other.name != name and self.is_here(other.name) for spec in other.models.values()
+            }
+            unneeded = [spec for spec in tier.models.values() if spec.model_id not in others]
+            freed = sum(self._standing(spec).here for spec in unneeded)
+            for spec in unneeded:
+                self._delete(spec)
+        return freed
+
+    def _delete(self, spec: ModelSpec) -> None:
+        folder = model_folder(self.folder, spec)
+        try:
+            remove_record(folder)
+            if folder.exists():
+                shutil.rmtree(folder)
+            if folder.parent.exists() and not any(folder.parent.iterdir()):
+                folder.parent.rmdir()
+        except OSError as error:
+            raise translated(error, folder) from error
+
+    def _present(self, name: str) -> TierSpec:
+        tier = self.tier(name)
+        if not tier_installed(self._root, tier):
+            raise ModelFetchError(
+                f"The models of {name} are not all here. Nothing was changed; fetch them first: lean-memory models pull {name}."
+            )
+        return tier
+
+    def _standing(self, spec: ModelSpec) -> ModelStanding:
+        folder = model_folder(self.folder, spec)
+        record = read_record(folder)
+        paths = [folder / file.path for file in spec.files]
+        whole = [file.path for file in spec.files if file.path in record.files and (folder / file.path).is_file()]
+        return ModelStanding(
+            spec=spec,
+            folder=folder,
+            whole=installed(self._root, spec) is not None,
+            here=sum(_size(path) + _size(path.with_name(path.name + PART)) for path in paths),
+            vouchers=Counter(record.files[path].voucher for path in whole),
+        )
+
+    def _source(self, folder: Path | None) -> Source:
+        if folder is None:
+            return Hub(self._endpoint, self._patience)
+        if not folder.is_dir():
+            raise InvalidInputError(f"{folder} is no folder; a bundle is made with: lean-memory models bundle FOLDER.")
+        return Folder(folder)
+
+    @contextmanager
+    def _alone(self) -> Generator[None]:
+        try:
+            with alone(self.folder / LOCK_FILE) as ours:
+                if not ours:
+                    raise ModelFetchError(wording.busy())
+                yield
+        except OSError as error:
+            raise translated(error, self.folder) from error
+
+
+def _brought(models: Path, tier: TierSpec, source: Source, watch: Watch) -> Pulled | None:
+    """What was done; `None` where it was stopped."""
+    try:
+        return bring(models, tier, source, watch)
+    except CancelledError:
+        return None
+    except OSError as error:
+        raise translated(error, models) from error
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,103 @@
+"""What a pull says of itself in the data root, so that another process can show how far it is."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import cast
+
+from lean_memory.clock import system_clock
+from lean_memory.models.installed import models_folder, write_privately
+from lean_memory.models.provision.lock import is_held
+from lean_memory.models.provision.watch import Progress
+
+LOCK_FILE = ".lock"
+_NOTE_FILE = "pull.json"
+_EVERY = 0.5
+"""Seconds between two notes of a running pull."""
+
+
+class PullState(StrEnum):
+    """How the last pull stands."""
+
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    CUT_OFF = "cut off"
+    """Its process ended without a word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullNote:
+    """The last pull of a data root; `at` is epoch milliseconds, the rest bytes and seconds."""
+
+    state: PullState
+    tier: str
+    origin: str
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    model: str = ""
+    file: str = ""
+    speed: float = 0.0
+    seconds_left: float | None = None
+    sentence: str = ""
+    """Why it ended, where it did not end well."""
+    at: int = 0
+
+
+class Notes:
+    """Writes the note of one pull."""
+
+    def __init__(self, root: Path, tier: str, origin: str, report: Callable[[Progress], None]) -> None:
+        self._root, self._report = root, report
+        self._note = PullNote(state=PullState.RUNNING, tier=tier, origin=origin)
+        self._written = float("-inf")
+
+    def take(self, progress: Progress) -> None:
+        """Pass a moment on, and note it now and then."""
+        self._report(progress)
+        self._note = replace(
+            self._note,
+            phase=progress.phase.value,
+            done=progress.done,
+            total=progress.total,
+            model=progress.model_id,
+            file=progress.path,
+            speed=progress.speed,
+            seconds_left=progress.seconds_left,
+        )
+        if time.monotonic() - self._written >= _EVERY:
+            self._write()
+
+    def end(self, state: PullState, sentence: str = "") -> None:
+        """The pull is over."""
+        self._note = replace(self._note, state=state, sentence=sentence, speed=0.0, seconds_left=None)
+        self._write()
+
+    def _write(self) -> None:
+        self._written = time.monotonic()
+        try:
+            write_privately(models_folder(self._root) / _NOTE_FILE, asdict(replace(self._note, at=system_clock())))
+        except OSError:
+            # The note is for onlookers; a disk that takes no note will take no model either, and that is told.
+            return
+
+
+def last_pull(root: Path) -> PullNote | None:
+    """How the last pull of a data root stands; `None` before the first."""
+    models = models_folder(root)
+    try:
+        written = cast("Mapping[str, object]", json.loads((models / _NOTE_FILE).read_bytes()))
+        note = PullNote(**{**written, "state": PullState(str(written["state"]))})  # pyright: ignore[reportArgumentType] - checked by use
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if note.state is PullState.RUNNING and not is_held(models / LOCK_FILE):
+        sentence = "The download was cut off. What came is kept, and the same command goes on from there."
+        return replace(note, state=PullState.CUT_OFF, speed=0.0, seconds_left=None, sentence=sentence)
+    return note
