@@ -10,16 +10,21 @@ from pathlib import Path
 
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
     """A Python process that runs `program`; its `sys.argv[1:]` are the arguments."""
-    tests = Path(__file__).parents[1]
-    engine = Path(sys.modules["lean_memory"].__file__ or "").parents[1]
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", program, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(engine), str(tests)])},
+        env=paths(),
     )
+
+
+def paths() -> dict[str, str]:
+    """The environment in which a process finds the engine and what the tests have in support."""
+    tests = Path(__file__).parents[1]
+    engine = Path(sys.modules["lean_memory"].__file__ or "").parents[1]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(engine), str(tests)])}
 
 
 def line(child: subprocess.Popen[str]) -> str:

@@ -1,0 +1,101 @@
+"""`python -m lean_memory.models --root R`: the worker, which holds the models of the tier in use for whoever serves the data root."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from lean_memory.errors import LeanMemoryError
+from lean_memory.models import local
+from lean_memory.models.installed import installed, tier_in_use
+from lean_memory.models.manifest import Manifest, ModelSpec, Role, read_manifest
+from lean_memory.models.residents import Loader, Model
+from lean_memory.models.serving import LULL, serve
+from lean_memory.settings import Settings, read_settings
+
+MOST_THREADS = 4
+_NICENESS = 5
+_OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"}
+_WATCH = 2.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Hold the models until told to stop, or until another tier is chosen; 0 then. 1 where nothing can be held, 3 where another worker does."""
+    chosen = _read(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    settings = read_settings(chosen.root)
+    try:
+        manifest = read_manifest(settings.models_manifest)
+        held = models_in_use(settings.root, manifest)
+    except LeanMemoryError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if not held:
+        print("No models are in use here; `lean-memory models pull` fetches some.", file=sys.stderr)
+        return 0
+    os.environ.update(_OFFLINE)
+    _be_modest()
+    loaders = {
+        role: Loader(identity=spec.identity, load=partial(_load, spec, folder, chosen.threads)) for role, (spec, folder) in held.items()
+    }
+    ended = threading.Event()
+    threading.Thread(target=_watch, args=(settings, manifest, held, ended), daemon=True).start()
+    return serve(settings.root, loaders, lull=60 * chosen.idle_minutes, supervised=chosen.supervised, ended=ended)
+
+
+def models_in_use(root: Path, manifest: Manifest) -> Mapping[Role, tuple[ModelSpec, Path]]:
+    """The models of the tier in use that are there whole, and where. Raises `InvalidInputError` for a tier that is in no list."""
+    tier = manifest.tier(tier_in_use(root))
+    return {role: (spec, folder) for role, spec in tier.models.items() if (folder := installed(root, spec)) is not None}
+
+
+def _load(spec: ModelSpec, folder: Path, threads: int) -> Model:
+    local.cap_threads(threads)
+    device = local.best_device()
+    match spec.role:
+        case Role.EMBEDDER:
+            return local.load_embedder(spec, folder, device=device)
+        case Role.RERANKER:
+            return local.load_reranker(spec, folder, device=device)
+        case Role.EXTRACTOR:
+            return local.load_gliner(folder, device=device)
+
+
+def _be_modest() -> None:
+    """Let everything else on this computer go first."""
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+
+
+def _watch(settings: Settings, manifest: Manifest, held: Mapping[Role, tuple[ModelSpec, Path]], ended: threading.Event) -> None:
+    """End when what is to be held is something else; whoever supervises starts another worker if one is needed."""
+    while not ended.wait(_WATCH):
+        try:
+            if models_in_use(settings.root, manifest) != held:
+                ended.set()
+        except LeanMemoryError:
+            ended.set()
+
+
+def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m lean_memory.models", description="Holds the models of one data folder in memory, for this computer only."
+    )
+    parser.add_argument("--root", help="the data folder; LM_DATA_ROOT or ~/.lean_memory where it is left out")
+    parser.add_argument("--supervised", action="store_true", help="end when standard input ends, as it does when the supervisor dies")
+    parser.add_argument("--threads", type=int, default=min(MOST_THREADS, os.cpu_count() or 1), help="cores to compute on at most")
+    parser.add_argument("--idle-minutes", type=float, default=LULL / 60, help="how long a model is kept that nobody asks")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stderr.flush()
+    # Not sys.exit: a thread may be deep in torch, which does not survive that the interpreter is taken down around it.
+    os._exit(code)
