@@ -16,6 +16,7 @@ try:
   lean-memory facts                                      list what holds now
   lean-memory search employer --as-of 2024-05-31         ask what held then
 """
+_KINDS = ("merge", "demotion", "summary", "same_entity", "conflict", "forget")
 _MOMENT = "an ISO date or date and time; without an offset it is local time"
 
 
@@ -45,13 +46,23 @@ def build_parser() -> argparse.ArgumentParser:
     _clear(_command(commands, "clear", "erase a whole namespace"))
     finish = _command(commands, "finish", "let the models that are set add to what waits for them")
     finish.add_argument("--limit", type=_positive, metavar="N", help="at most so many texts")
+    _maintain(
+        _command(
+            commands, "maintain", "tidy the memory: a dry run without --apply; also status, stop, pause, resume, at HH:MM, agents on|off"
+        )
+    )
+    _review(_command(commands, "review", "show what the memory proposes and you may decide"))
+    _decide(_command(commands, "decide", "decide what is proposed"))
+    _revert(_command(commands, "revert", "take back what a run did, or a decision"))
+    _history(_command(commands, "promote", "bring back a fact that was put away as unimportant, for good"))
     _command(commands, "namespaces", "list the namespaces")
     _command(commands, "status", "counts and sizes")
     doctor = _command(commands, "doctor", "check the data folder, everything in it, the service and the connections")
     doctor.add_argument("--repair", action="store_true", help="connect anew what is connected to another installation")
     _connect(_command(commands, "connect", "let an assistant use the memory"))
     _disconnect(_command(commands, "disconnect", "take our entry out of an assistant's configuration"))
-    _clients(_command(commands, "clients", "list the assistants and how they stand; clients token NAME prints a token"))
+    _clients(_command(commands, "clients", "list the assistants and how they stand; token, pause, resume, access, snippet"))
+    _models(_command(commands, "models", "see, fetch, choose and remove the models of better search; nothing is fetched unasked"))
     _serve(_command(commands, "serve", "run the memory service in this terminal"))
     _demo(_command(commands, "demo", "see the main job done in a temporary folder"))
     return parser
@@ -125,6 +136,34 @@ def _clear(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
+def _maintain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="*", metavar="WORD", help="nothing to tidy; or one of the words above")
+    parser.add_argument("--apply", action="store_true", help="do it, instead of saying what would be done")
+    parser.add_argument("--auto-only", action="store_true", help="only what needs no decision")
+    parser.add_argument("--force", action="store_true", help="with --apply: even where little is new since the last run")
+
+
+def _review(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--kind", choices=_KINDS, help="only proposals of this kind")
+    parser.add_argument("--entity", metavar="NAME", help="only those about this one")
+    parser.add_argument("--limit", type=_positive, metavar="N", help="at most so many (default: 20)")
+    parser.add_argument("--decided", action="store_true", help="what was decided last, instead")
+
+
+def _decide(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="ID VERDICT", help="a proposal's id, or its last characters, and approve, reject, …")
+    parser.add_argument("--text", metavar="TEXT", help="with edit: the summary in your words")
+    parser.add_argument("--choice", metavar="CHOICE", help="with choose: one of the proposal's choices")
+    parser.add_argument("--revision", type=_positive, metavar="N", help="only if it is still in this revision")
+    parser.add_argument("--entity", metavar="NAME", help="all about this one, instead of an id; approve or reject")
+    parser.add_argument("--kind", choices=_KINDS, help="with --entity: only those of this kind")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _revert(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs=1, metavar="ID", help="the id of a run (maintain status) or of a proposal (review --decided)")
+
+
 def _connect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="CLIENT", help="which assistants; without a name, every one that is installed")
     parser.add_argument("--replace", action="store_true", help="also where the entry was edited by hand, or is another program's")
@@ -135,9 +174,25 @@ def _disconnect(parser: argparse.ArgumentParser) -> None:
 
 
 def _clients(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=_positive, metavar="N", help="with access: the last N uses (default: 50)")
     parser.add_argument(
-        "words", nargs="*", metavar="token NAME", help="nothing, `token NAME`, or `snippet` for an assistant we do not know"
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="nothing; token NAME; pause NAME or resume NAME; access or access NAME for who used the memory; snippet for an unknown assistant",
     )
+
+
+def _models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="status | pull [TIER] | use TIER | bundle FOLDER [TIER] | remove TIER",
+        help="what to do (default: status)",
+    )
+    parser.add_argument("--from", dest="from_folder", metavar="FOLDER", help="with pull: copy from a bundle instead of the network")
+    parser.add_argument("--use", action="store_true", help="with pull: use the tier once it is here")
+    parser.add_argument("--yes", action="store_true", help="with remove: do not ask")
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`lean-memory clients`: the assistants and how they stand, a token for a script, and a snippet for an assistant we do not know."""
+"""`lean-memory clients`: the assistants and how they stand, a token for a script, pausing, who used the memory, and a snippet."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from lean_memory_bridge.clients.entry import SERVER_NAME, entries_of, entry_of, 
 from lean_memory_bridge.clients.ledger import Ledger
 from lean_memory_bridge.clients.places import Computer, Place, places_of
 from lean_memory_desktop.cli.console import complain, say, table, write_json
-from lean_memory_desktop.cli.opening import data_root
+from lean_memory_desktop.cli.moments import show_moment
+from lean_memory_desktop.cli.opening import data_root, zone_of
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
+_USES = 50
 _MEANINGS = {
     Standing.ABSENT: "",
     Standing.CONNECTED: "connected",
@@ -24,7 +26,7 @@ _MEANINGS = {
 
 
 def clients(options: Options) -> int:
-    """List the assistants; `token NAME` makes a token, `snippet` shows what to copy."""
+    """List the assistants; `token`, `pause`, `resume`, `access` and `snippet` do what they say."""
     match options.words:
         case []:
             return _listed(options)
@@ -32,8 +34,14 @@ def clients(options: Options) -> int:
             return _token(options, name)
         case ["snippet"]:
             return _snippet(options)
+        case ["pause" | "resume" as word, name]:
+            return _pause(options, name, paused=word == "pause")
+        case ["access", *names] if len(names) <= 1:
+            return _access(options, names[0] if names else None)
         case _:
-            raise BadUseError("Use: lean-memory clients, lean-memory clients token NAME, or lean-memory clients snippet.")
+            raise BadUseError(
+                "Use: lean-memory clients, clients token NAME, clients pause NAME, clients resume NAME, clients access [NAME], or clients snippet."
+            )
 
 
 def _listed(options: Options) -> int:
@@ -98,6 +106,45 @@ def _token(options: Options, name: str) -> int:
         complain(f"A token for {name}; an older one of that name no longer works. It is shown this once.")
         where = f"{address}/mcp" if address else "where runtime.json says, once `lean-memory serve` runs"
         complain(f"Send it as `Authorization: Bearer …` to {where}.")
+    return Exit.FINE
+
+
+def _pause(options: Options, name: str, *, paused: bool) -> int:
+    """Keep a client out, or let it in again; a running service does so with its next call."""
+    from lean_memory_bridge.client import ServiceClient
+    from lean_memory_bridge.client_book import ClientBook
+    from lean_memory_bridge.schemas import ClientChange
+
+    root = data_root(options)
+    service = ServiceClient.find(root)
+    if service is not None:
+        service.change_client(name, ClientChange(paused=paused))
+    else:
+        ClientBook(root).pause(name, paused)
+    if options.json:
+        write_json({"name": name, "paused": paused})
+    else:
+        say(f"{name} is paused: it neither reads nor writes until you resume it." if paused else f"{name} may use the memory again.")
+    return Exit.FINE
+
+
+def _access(options: Options, name: str | None) -> int:
+    """Who used the memory last, and how; never what was said."""
+    from lean_memory_bridge.access_log import AccessLog
+    from lean_memory_bridge.client import ServiceClient
+
+    root, limit = data_root(options), options.limit or _USES
+    service = ServiceClient.find(root)
+    entries = service.access(client=name, limit=limit).entries if service is not None else AccessLog(root).last(limit, name)
+    if options.json:
+        write_json({"entries": [entry.model_dump(mode="json") for entry in entries]})
+        return Exit.FINE
+    zone = zone_of(options)
+    for entry in entries:
+        where = "" if entry.namespace is None else f" in {entry.namespace}"
+        say(f"{show_moment(entry.at, zone)}  {entry.sentence}{where}")
+    if not entries:
+        say("Nobody used the memory yet." if name is None else f"{name} has not used the memory yet.")
     return Exit.FINE
 
 

@@ -103,6 +103,10 @@ class _Bar:
     def advance(self, count: int) -> None:
         self._progress.advance(self._task, count)
 
+    def reach(self, share: float) -> None:
+        """Show that so much of all is done, 0 to 1."""
+        self._progress.update(self._task, completed=100 * share)
+
 
 def _put_something_in_closed_places() -> None:
     """A file that is opened later would get the number of a closed stream, and with it whatever is printed."""

@@ -22,6 +22,11 @@ _HOMES = {
     "forget": "erasing",
     "clear": "erasing",
     "finish": "finishing",
+    "maintain": "maintaining",
+    "review": "reviewing",
+    "decide": "reviewing",
+    "revert": "reviewing",
+    "promote": "reviewing",
     "namespaces": "listing",
     "status": "listing",
     "doctor": "doctor",
@@ -30,6 +35,7 @@ _HOMES = {
     "connect": "connecting",
     "disconnect": "connecting",
     "clients": "clients",
+    "models": "models",
 }
 """Which module carries out which command, in a function of the command's name."""
 

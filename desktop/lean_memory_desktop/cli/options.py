@@ -54,6 +54,16 @@ class Options(argparse.Namespace):
     idle_exit: float | None = None
     replace: bool = False
     repair: bool = False
+    from_folder: str | None = None
+    use: bool = False
+    apply: bool = False
+    auto_only: bool = False
+    force: bool = False
+    kind: str | None = None
+    decided: bool = False
+    text: str | None = None
+    choice: str | None = None
+    revision: int | None = None
 
     def __init__(self) -> None:
         super().__init__()
