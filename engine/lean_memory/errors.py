@@ -14,6 +14,7 @@ LeanMemoryError
 │   └── BusyError                another process kept the file locked for too long
 ├── LeaseHeldError               a maintenance run holds the namespace; try again when it has ended
 ├── LeaseLostError               a maintenance run was taken over by another one, and wrote nothing more
+├── MaintenanceError             a check before maintenance commits failed; nothing of it was written
 ├── ModelError                   a model cannot be loaded or gave an unusable answer
 │   ├── ModelUnavailableError    it cannot be asked now: not running, not there, or too slow; try again later
 │   └── ModelFetchError          its files cannot be fetched, copied, checked or put away as asked
@@ -86,6 +87,10 @@ class LeaseHeldError(LeanMemoryError):
 
 class LeaseLostError(LeanMemoryError):
     """A maintenance run has lost its lease to another one, and wrote nothing more."""
+
+
+class MaintenanceError(LeanMemoryError):
+    """What maintenance was about to write did not pass its checks; nothing of it was written."""
 
 
 class ModelError(LeanMemoryError):

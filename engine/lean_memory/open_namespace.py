@@ -12,6 +12,7 @@ from lean_memory.domain import Fact, ForgetResult, Modality, NamespaceStatus, Se
 from lean_memory.errors import ClosedError, quoted
 from lean_memory.finishing import Finisher
 from lean_memory.ingest import Ingest
+from lean_memory.maintenance.caretaker import Caretaker
 from lean_memory.models.ports import Embedder
 from lean_memory.passes import Passes
 from lean_memory.retrieval import pipeline
@@ -21,6 +22,7 @@ from lean_memory.retrieval.standing_words import in_standing_words
 from lean_memory.settings import Settings
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.upkeep import Upkeep
 from lean_memory.vectors import EMBEDDER, SECOND, Pace, make_missing, spaces_of
 
 _MOST_SERVED = 200
@@ -46,6 +48,7 @@ class OpenNamespace:
         self._opening = threading.RLock()
         self._parts: tuple[NamespaceStore, CodeTable, Ingest] | None = None
         self._finisher: Finisher | None = None
+        self._upkeep: Upkeep | None = None
         self._resumed = False
         self.is_closed = False
         self.calls: set[object] = set()
@@ -70,6 +73,13 @@ class OpenNamespace:
             raise ClosedError(f"The namespace “{quoted(self.name)}” is not open.")
         return self._finisher
 
+    @property
+    def upkeep(self) -> Upkeep:
+        """What keeps the namespace tidy."""
+        if self._upkeep is None:
+            raise ClosedError(f"The namespace “{quoted(self.name)}” is not open.")
+        return self._upkeep
+
     def open(self, *, create: bool, resume: bool) -> None:
         """Open the file, and finish what an earlier process left unfinished unless `resume` is off; both only once."""
         with self._opening:
@@ -80,15 +90,20 @@ class OpenNamespace:
                 ingest = Ingest(store=store, embedder=self._embedder, passes=self._passes)
                 self._parts = store, CodeTable(), ingest
                 self._finisher = Finisher(ingest=ingest, passes=self._passes)
+                self._upkeep = Upkeep(self._caretaker(store))
             if resume and not self._resumed:
                 self._resumed = True
                 if self.store.writable:
                     self.ingest.catch_up()
+                    if self._settings.maint_auto:
+                        self.upkeep.go_over()
 
     def close(self) -> None:
         """Close the file; whoever is at work in it is told."""
         with self._opening:
             self.is_closed = True
+            if self._upkeep is not None:
+                self._upkeep.end()
             if self._parts is not None:
                 self._parts[0].close()
 
@@ -117,6 +132,7 @@ class OpenNamespace:
         told = in_standing_words(store, [hit.fact for hit in hits], visibility)
         hits = [replace(hit, fact=fact) for hit, fact in zip(hits, told, strict=True)]
         self._serve([hit.fact for hit in hits])
+        self.upkeep.note(hits)
         return hits
 
     def catch_up_vectors(self, pace: Pace) -> VectorsMade:
@@ -160,6 +176,9 @@ class OpenNamespace:
             return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
         finally:
             self.ingest.after_forgetting()
+
+    def _caretaker(self, store: NamespaceStore) -> Caretaker:
+        return Caretaker(store=store, embedder=self._embedder, timezone=self._settings.timezone or "UTC")
 
     def _opened(self) -> tuple[NamespaceStore, CodeTable, Ingest]:
         if self._parts is None:

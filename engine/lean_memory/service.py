@@ -44,6 +44,7 @@ from lean_memory.errors import NotFoundError, StorageError
 from lean_memory.explaining import explanation
 from lean_memory.finishing import Finished
 from lean_memory.keeping import Addition, addition_of
+from lean_memory.maintaining import Maintaining
 from lean_memory.model_choice import passes_of
 from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.ports import Embedder, Reranker
@@ -69,7 +70,7 @@ _FIELDS = frozenset(["text", "t_ref", "tz", "source", "client", "relearn"])
 _T = TypeVar("_T")
 
 
-class MemoryService:
+class MemoryService(Maintaining):
     """A memory over one data root; exported as `lean_memory.Memory`.
 
     Safe to use from several threads, several processes may have the same root open, and a process that forks may go on using it in

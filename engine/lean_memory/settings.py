@@ -22,6 +22,7 @@ class Settings:
     answer may take; `gliner_model` is a folder or hub id, fetched only if `may_download`. Without them extraction is by rules alone.
     `models_endpoint` is where the models of a tier are fetched from when the person says so: a hub, or a mirror with the hub's addresses;
     `models_manifest` names them in place of the list that comes with the package.
+    `maint_auto`: the first call to a namespace that nobody has gone over for long takes care of what is provably safe, beside answering.
     """
 
     root: Path
@@ -34,11 +35,12 @@ class Settings:
     may_download: bool = False
     models_endpoint: str = DEFAULT_MODELS_ENDPOINT
     models_manifest: Path | None = None
+    maint_auto: bool = False
 
 
 def read_settings(root: str | Path | None = None, environ: Mapping[str, str] = os.environ) -> Settings:
     """Settings from the environment (`LM_DATA_ROOT`, `LM_TZ`, `LM_TYPING_MODEL`, `LM_OLLAMA_HOST`, `LM_GLINER_MODEL`, `LM_DOWNLOAD=1`,
-    `LM_MODELS_ENDPOINT`, `LM_MODELS_MANIFEST`); an explicit `root` wins."""
+    `LM_MODELS_ENDPOINT`, `LM_MODELS_MANIFEST`, `LM_MAINT_AUTO=1`); an explicit `root` wins."""
     manifest = environ.get("LM_MODELS_MANIFEST")
     chosen = root if root is not None else environ.get("LM_DATA_ROOT") or DEFAULT_ROOT
     return Settings(
@@ -50,4 +52,5 @@ def read_settings(root: str | Path | None = None, environ: Mapping[str, str] = o
         may_download=environ.get("LM_DOWNLOAD") == "1",
         models_endpoint=environ.get("LM_MODELS_ENDPOINT") or DEFAULT_MODELS_ENDPOINT,
         models_manifest=Path(manifest).expanduser().absolute() if manifest else None,
+        maint_auto=environ.get("LM_MAINT_AUTO") == "1",
     )

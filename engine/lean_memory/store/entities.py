@@ -36,3 +36,36 @@ def same_entities(con: apsw.Connection, key: str) -> list[int]:
         (key,),
     )
     return [row[0] for row in cast("list[tuple[int]]", rows.fetchall())]
+
+
+def read_as(con: apsw.Connection, alias: str, name: str) -> list[tuple[int, int | None, int]]:
+    """Read an entity's name as another one's, and with it all names that were read as its; gives each entity's row with whom it was read
+    as before, if anybody, and now.
+    """
+    head, other = _head(con, name), _head(con, alias)
+    if head is None or other is None or head == other:
+        return []
+    followers = con.execute("SELECT alias_id FROM entity_alias WHERE entity_id = ? ORDER BY alias_id", (other,)).fetchall()
+    changes = [(row, other, head) for (row,) in cast("list[tuple[int]]", followers)]
+    con.execute("UPDATE entity_alias SET entity_id = ? WHERE entity_id = ?", (head, other))
+    con.execute("INSERT INTO entity_alias (alias_id, entity_id) VALUES (?, ?)", (other, head))
+    return [(other, None, head), *changes]
+
+
+def read_apart(con: apsw.Connection, alias: int, head: int, before: int | None) -> bool:
+    """Undo one change of `read_as`; gives whether it still stood so."""
+    if con.execute("SELECT entity_id FROM entity_alias WHERE alias_id = ?", (alias,)).get != head:
+        return False
+    if before is None:
+        con.execute("DELETE FROM entity_alias WHERE alias_id = ?", (alias,))
+    else:
+        con.execute("UPDATE entity_alias SET entity_id = ? WHERE alias_id = ?", (before, alias))
+    return True
+
+
+def _head(con: apsw.Connection, name: str) -> int | None:
+    found = con.execute(
+        "SELECT coalesce(a.entity_id, e.id) FROM entity e LEFT JOIN entity_alias a ON a.alias_id = e.id WHERE e.name_key = ? ORDER BY e.id LIMIT 1",
+        (name_key(name),),
+    )
+    return cast("int | None", found.get)

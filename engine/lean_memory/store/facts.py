@@ -63,12 +63,18 @@ def read_fact(con: apsw.Connection, namespace: str, fact_id: FactId) -> Fact:
     return stored_fact(con, namespace, fact_id).fact
 
 
+def find_fact(con: apsw.Connection, namespace: str, fact_id: FactId) -> StoredFact | None:
+    """A fact by its id, with its row, if it is there."""
+    found = facts_of(con.execute(f"{CURRENT_FACT} WHERE f.uid = ?", (fact_id,)), namespace)
+    return found[0] if found else None
+
+
 def stored_fact(con: apsw.Connection, namespace: str, fact_id: FactId) -> StoredFact:
     """A fact by its id, with its row."""
-    found = facts_of(con.execute(f"{CURRENT_FACT} WHERE f.uid = ?", (fact_id,)), namespace)
-    if not found:
+    found = find_fact(con, namespace, fact_id)
+    if found is None:
         raise NotFoundError(f"There is no fact {quoted(fact_id)} in the namespace “{quoted(namespace)}”; it may have been forgotten.")
-    return found[0]
+    return found
 
 
 def read_history(con: apsw.Connection, namespace: str, fact_id: FactId) -> list[HistoryEntry]:

@@ -67,9 +67,8 @@ class StoredProposal:
 
 def stage(con: apsw.Connection, new: NewProposal, *, run: int | None, now: Instant) -> str | None:
     """Keep a proposal, and give its id; `None` where a fact of it is gone, or the person was asked the same before and nothing changed."""
-    rows = [cast("int | None", con.execute("SELECT id FROM fact WHERE uid = ?", (uid,)).get) for uid in new.targets]
-    known = [row for row in rows if row is not None]
-    if len(known) < len(rows) or _was_asked(con, new, known):
+    known = _rows(con, new.targets)
+    if known is None or _was_asked(con, new, known):
         return None
     uid = new_uid(now)
     con.execute(
@@ -82,6 +81,18 @@ def stage(con: apsw.Connection, new: NewProposal, *, run: int | None, now: Insta
         [(proposal, position, row) for position, row in enumerate(known)],
     )
     return uid
+
+
+def is_new(con: apsw.Connection, new: NewProposal) -> bool:
+    """Whether `stage` would keep a proposal."""
+    known = _rows(con, new.targets)
+    return known is not None and not _was_asked(con, new, known)
+
+
+def _rows(con: apsw.Connection, ids: Iterable[FactId]) -> list[int] | None:
+    rows = [cast("int | None", con.execute("SELECT id FROM fact WHERE uid = ?", (uid,)).get) for uid in ids]
+    known = [row for row in rows if row is not None]
+    return known if len(known) == len(rows) else None
 
 
 def _was_asked(con: apsw.Connection, new: NewProposal, rows: Sequence[int]) -> bool:
@@ -125,6 +136,25 @@ def decided(con: apsw.Connection, namespace: str, limit: int) -> list[StoredProp
     return [_stored(con, namespace, row) for row in cast("list[_Row]", rows)]
 
 
+def waiting_for(con: apsw.Connection, kind: ProposalKind, fact_id: FactId) -> str | None:
+    """The id of the proposal of a kind that waits for a decision about a fact, if there is one."""
+    found = con.execute(
+        "SELECT p.uid FROM proposal p JOIN proposal_target t ON t.proposal_id = p.id JOIN fact f ON f.id = t.fact_id "
+        "WHERE p.state = 'pending' AND p.kind = ? AND f.uid = ? LIMIT 1",
+        (kind.value, fact_id),
+    )
+    return cast("str | None", found.get)
+
+
+def approved_to_be_forgotten(con: apsw.Connection) -> list[FactId]:
+    """The facts that a person approved to be forgotten, and which are still there."""
+    rows = con.execute(
+        "SELECT f.uid FROM proposal p JOIN proposal_target t ON t.proposal_id = p.id JOIN fact f ON f.id = t.fact_id "
+        "WHERE p.state = 'approved' AND p.kind = 'forget'"
+    )
+    return [FactId(uid) for (uid,) in cast("list[tuple[str]]", rows.fetchall())]
+
+
 def pending_kinds(con: apsw.Connection) -> tuple[tuple[str, int], ...]:
     """How many proposals of each kind wait, in the order of the kinds."""
     rows = con.execute("SELECT kind, count(*) FROM proposal WHERE state = 'pending' GROUP BY kind").fetchall()
@@ -141,6 +171,14 @@ def settle(con: apsw.Connection, row: int, state: ProposalState, *, now: Instant
     )
 
 
+def reopen(con: apsw.Connection, row: int, now: Instant) -> None:
+    """Let a proposal that was rejected wait for a decision again."""
+    con.execute(
+        "UPDATE proposal SET state = ?, revision = revision + 1, decided_at = NULL, decision = NULL, expires_at = ? WHERE id = ?",
+        (ProposalState.PENDING.value, now + LASTS_MS, row),
+    )
+
+
 def expire(con: apsw.Connection, now: Instant) -> int:
     """Let go of what nobody decided in time; gives how many."""
     rows = con.execute("SELECT id FROM proposal WHERE state = 'pending' AND expires_at <= ?", (now,)).fetchall()
@@ -149,9 +187,9 @@ def expire(con: apsw.Connection, now: Instant) -> int:
     return len(rows)
 
 
-def has_overdue(con: apsw.Connection, now: Instant) -> bool:
-    """Whether a proposal waits that nobody decided in time."""
-    return con.execute("SELECT 1 FROM proposal WHERE state = 'pending' AND expires_at <= ?", (now,)).fetchone() is not None
+def overdue(con: apsw.Connection, now: Instant) -> int:
+    """How many proposals wait that nobody decided in time."""
+    return cast("int", con.execute("SELECT count(*) FROM proposal WHERE state = 'pending' AND expires_at <= ?", (now,)).get)
 
 
 def withdraw_of_run(con: apsw.Connection, run: int, now: Instant) -> int:

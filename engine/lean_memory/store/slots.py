@@ -112,6 +112,12 @@ def read_values(con: apsw.Connection, slot: Slot, marks: Iterable[str]) -> list[
     ]
 
 
+def slot_of(con: apsw.Connection, fact_row: int) -> tuple[bool, str]:
+    """Whether the slot of a stored fact holds one value, and the key of the fact's own."""
+    functional, key = cast("tuple[int, str]", con.execute("SELECT functional, object_key FROM fact WHERE id = ?", (fact_row,)).fetchone())
+    return bool(functional), key
+
+
 def merged_values(con: apsw.Connection, slot: Slot, values: Iterable[str]) -> list[str]:
     """The object keys of the facts that hold on as duplicates together with facts of these values."""
     found: dict[int, set[str]] = {}

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import cast
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
-from lean_memory.domain import EndReason, EpisodeState, FactId, Instant, RecordKind, Source, Span, Tier, Trust, value_key
+from lean_memory.domain import EndReason, EpisodeState, FactId, Instant, ModelIdentity, RecordKind, Source, Span, Tier, Trust, value_key
 from lean_memory.store import search_index
 from lean_memory.store.apply import INSERT_FACT, keep_version
 from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark, passages_of
@@ -76,6 +78,12 @@ _STANDING: dict[str, str | int | float | None] = {
     "reasons": "",
 }
 """What the columns of every new summary hold."""
+
+
+def set_vector(con: apsw.Connection, summary: int, model: ModelIdentity, vector: NDArray[np.float32]) -> None:
+    """Keep the unit vector of a summary, shape (dims,), that `model` made."""
+    index_row = cast("int", con.execute("SELECT row_id FROM fact WHERE id = ?", (summary,)).get)
+    search_index.set_vectors(con, model, {index_row: vector})
 
 
 def note_demoted(con: apsw.Connection, summary: int, source: int) -> None:

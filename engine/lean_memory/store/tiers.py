@@ -7,7 +7,7 @@ from typing import cast
 
 import apsw
 
-from lean_memory.domain import EndReason, Instant, Tier
+from lean_memory.domain import EndReason, FactId, Instant, Tier
 from lean_memory.store.apply import keep_version
 from lean_memory.store.standing import passages_about, refresh_fact_row, refresh_passage
 
@@ -42,6 +42,14 @@ def merge(con: apsw.Connection, duplicate: int, survivor: int, now: Instant) -> 
     for row in rows:
         follow(con, row, survivor, now)
     return rows
+
+
+def open_row(con: apsw.Connection, fact_id: FactId) -> int | None:
+    """The row of a fact that is the latest word, hot and open; `None` where it does not stand so."""
+    found = con.execute(
+        "SELECT id FROM fact WHERE uid = ? AND is_latest = 1 AND struck = 0 AND tier = 'hot' AND valid_to IS NULL", (fact_id,)
+    )
+    return cast("int | None", found.get)
 
 
 def follow(con: apsw.Connection, duplicate: int, survivor: int, now: Instant) -> None:
@@ -87,3 +95,8 @@ def unkeep(con: apsw.Connection, fact_row: int, how: Keep) -> None:
 def is_kept(con: apsw.Connection, fact_row: int, how: Keep) -> bool:
     """Whether the person decided so about a fact."""
     return con.execute("SELECT 1 FROM kept WHERE fact_id = ? AND how = ?", (fact_row, how.value)).fetchone() is not None
+
+
+def was_served(con: apsw.Connection, fact_row: int) -> bool:
+    """Whether a fact was ever given in answer to a search."""
+    return con.execute("SELECT 1 FROM access WHERE fact_id = ?", (fact_row,)).fetchone() is not None
