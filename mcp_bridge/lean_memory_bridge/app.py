@@ -27,7 +27,7 @@ from lean_memory_bridge.jobs import Jobs
 from lean_memory_bridge.maintenance import Maintenance
 from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.mcp_server import MemoryServer
-from lean_memory_bridge.routes import browsing, clients, maintenance, memory, page, service
+from lean_memory_bridge.routes import assistants, browsing, clients, maintenance, memory, page, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import LARGEST_BODY, ModelView, Snapshot
@@ -92,7 +92,7 @@ class Service:
             dependencies=[Depends(HTTPBearer(auto_error=False, description="The token of a client, or that of the data folder"))],
         )
         api.state.parts = self.parts
-        for module in (memory, browsing, maintenance, clients, service, page):
+        for module in (memory, assistants, browsing, maintenance, clients, service, page):
             api.include_router(module.router)
         api.router.routes.append(Route("/mcp", endpoint=self._mcp, methods=["GET", "POST", "DELETE"]))
         problems.register(api)

@@ -1,0 +1,100 @@
+// Who may use the memory: one row each, with a switch, what it did today, and how to connect it.
+
+import { useState } from 'preact/hooks';
+import { html } from '../html.js';
+import { ago, number, t } from '../language.js';
+import { useFound } from '../loading.js';
+import { Head, Sorry, Switch, Waiting } from '../parts.js';
+import { call, get, post, snapshot } from '../service.js';
+import { complain, tell } from '../toasts.js';
+
+const LOG = 2000;
+
+export function Assistants() {
+  const ask = (ended) => Promise.all([get('assistants', {}, ended), get('clients', {}, ended), get('access', { limit: LOG }, ended)]);
+  const { data, error } = useFound(ask, []);
+  if (!data) return html`<${Head} title=${t('assistants')} about=${t('assistants_about')} />${error ? html`<${Sorry} error=${error} />` : html`<${Waiting} />`}`;
+  const [{ assistants, snippet }, { clients }, { entries }] = data;
+  const rows = joined(assistants, clients, entries);
+  const [here, away] = [rows.filter((row) => row.installed || row.caller || row.standing !== 'not connected'), rows.filter((row) => !row.installed && !row.caller && row.standing === 'not connected')];
+  return html`
+    <${Head} title=${t('assistants')} about=${t('assistants_about')} />
+    ${here.length === 0 && html`<p class="notice">${t('assistants_none')}</p>`}
+    <ul class="rows">${here.map((row) => html`<${Row} key=${row.key} row=${row} />`)}</ul>
+    ${away.length > 0 && html`<details class="away"><summary>${t('assistants_away', away.length)}</summary><ul class="rows">${away.map((row) => html`<${Row} key=${row.key} row=${row} />`)}</ul></details>`}
+    <${Snippet} text=${snippet} />`;
+}
+
+/** Known assistants with what they did as callers, and callers that are none of them. */
+function joined(assistants, clients, entries) {
+  const today = new Date().setHours(0, 0, 0, 0);
+  const did = (name) => {
+    const mine = entries.filter((entry) => entry.client === name && entry.outcome === 'ok' && entry.at >= today);
+    const sum = (wrote) => mine.filter((entry) => (entry.verb === 'add') === wrote).reduce((total, entry) => total + entry.facts, 0);
+    return { read: sum(false), wrote: sum(true) };
+  };
+  const known = assistants.map((one) => ({ ...one, key: `${one.id} ${one.file}`, caller: clients.find((caller) => caller.name === one.id), ...did(one.id) }));
+  const ids = new Set(assistants.map((one) => one.id));
+  const others = clients.filter((caller) => !ids.has(caller.name)).map((caller) => ({ key: caller.name, id: caller.name, name: caller.name, caller, installed: true, standing: 'by itself', ...did(caller.name) }));
+  return [...known, ...others];
+}
+
+function Row({ row }) {
+  const { caller } = row;
+  const change = (what) => call('PATCH', `clients/${encodeURIComponent(row.id)}`, { body: what }).catch(complain);
+  return html`<li class="assistant">
+    <span class="monogram" aria-hidden="true">${row.name.slice(0, 1)}</span>
+    <div class="grow"><h2 dir="auto">${row.name}</h2><p class="soft small">${status(row)}</p></div>
+    ${caller && html`<${Switch} on=${!caller.paused} label=${t('may_use', row.name)} onChange=${(on) => change({ paused: !on })} />`}
+    <details class="grow-all"><summary>${t('details')}</summary><${Details} row=${row} change=${change} /></details>
+  </li>`;
+}
+
+function status({ caller, standing, installed, read, wrote }) {
+  if (caller?.paused) return t('paused');
+  const parts = [t(`standing_${standing.replaceAll(' ', '_')}`)];
+  if (!installed) parts.push(t('not_installed'));
+  if (caller?.last_seen) parts.push(t('last_seen', ago(caller.last_seen)));
+  if (read || wrote) parts.push(t('did_today', number(read), number(wrote)));
+  return parts.join(' · ');
+}
+
+function Details({ row, change }) {
+  const [busy, work] = useState(false);
+  const [said, put] = useState('');
+  const own = row.standing !== 'by itself';
+  const act = (what) => async () => {
+    work(true);
+    put(t('trying'));
+    try {
+      const { outcomes, sentence } = await post(`assistants/${row.id}/${what}`, {});
+      put(sentence || outcomes.map((one) => one.sentence).join(' '));
+    } catch (error) {
+      put(error.message || t('unreachable'));
+    }
+    work(false);
+  };
+  const connected = ['connected', 'edited', 'outdated'].includes(row.standing);
+  return html`<div class="details">
+    ${row.file && html`<p class="soft small break">${row.file}</p>`}
+    ${row.caller && html`<${Home} caller=${row.caller} change=${change} />`}
+    ${own && html`<div class="actions">
+      ${row.standing !== 'connected' && html`<button class="primary" disabled=${busy} onClick=${act('connect')}>${t(row.standing === 'outdated' ? 'connect_again' : 'connect')}</button>`}
+      ${connected && html`<button disabled=${busy} onClick=${act('test')}>${t('test')}</button><button disabled=${busy} onClick=${act('disconnect')}>${t('disconnect')}</button>`}
+    </div>`}
+    <p role="status" class="small">${said}</p>
+  </div>`;
+}
+
+function Home({ caller, change }) {
+  const names = new Set([...(snapshot.value?.namespaces ?? []), caller.default_namespace].filter(Boolean));
+  const set = (event) => change(event.target.value ? { default_namespace: event.target.value } : { reset_namespace: true });
+  return html`<label class="picker"><span>${t('home_namespace')}</span><select value=${caller.default_namespace ?? ''} onChange=${set}>
+    <option value="">${t('home_default')}</option>${[...names].map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select></label>`;
+}
+
+function Snippet({ text }) {
+  const copy = () => navigator.clipboard.writeText(text).then(() => tell(t('copied')), () => tell(t('copy_failed')));
+  return html`<details class="away"><summary>${t('other_assistant')}</summary>
+    <p class="soft">${t('snippet_about')}</p><pre tabindex="0" aria-label=${t('other_assistant')}><code>${text}</code></pre><button onClick=${copy}>${t('copy')}</button></details>`;
+}

@@ -1,0 +1,137 @@
+// What waits for the person's word: grouped by whom it is about, safest first, decided with a click or a key.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { approveAll, decide, dismiss, fates, mine, undo } from '../decisions.js';
+import { html } from '../html.js';
+import { dayAndTime, t } from '../language.js';
+import { useFound } from '../loading.js';
+import { Choice, Dialog, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
+import { namespace } from '../places.js';
+import { get } from '../service.js';
+import { Decided } from './decided.js';
+import { Rewriting, Tidying } from './review_forms.js';
+import { Proposal } from './proposal.js';
+
+const SAFE = new Set(['merge', 'demotion']);
+const ALL = 1000;
+
+export function Review() {
+  const [view, see] = useState('waiting');
+  const [tidying, tidy] = useState(false);
+  const { data, error } = useFound((ended) => get('review', { namespace: namespace.value, limit: ALL }, ended), [namespace.value]);
+  const missing = error?.status === 404;
+  const total = data?.total ?? 0;
+  return html`
+    <${Head} title=${t('review')} about=${t('review_about')}>
+      <${Namespaces} value=${namespace.value || 'default'} onChoose=${(name) => (namespace.value = name)} />
+      <button onClick=${() => tidy(true)}>${t('tidy')}</button>
+    </${Head}>
+    <${Choice} label=${t('review')} value=${view} onChoose=${see} options=${[['waiting', t('waiting_tab', total)], ['decided', t('decided_tab')]]} />
+    ${view === 'decided' ? html`<${Decided} />` : error && !missing ? html`<${Sorry} error=${error} />` : !data && !missing ? html`<${Waiting} />` : html`<${Queue} groups=${data?.groups ?? []} />`}
+    ${tidying && html`<${Tidying} onClose=${() => tidy(false)} />`}`;
+}
+
+function Queue({ groups }) {
+  const [at, point] = useState(null);
+  const [form, open] = useState(null);
+  const known = useRef(new Map());
+  const proposals = useMemo(() => groups.flatMap((group) => group.proposals), [groups]);
+  for (const one of proposals) known.current.set(one.id, one);
+  const shown = withGhosts(groups, at, known.current);
+  const order = shown.flatMap((group) => group.proposals.map((one) => one.id));
+  const last = useRef([]);
+  const chosen = order.includes(at) ? at : (follower(last.current, order, at) ?? order[0] ?? null);
+  useEffect(() => {
+    last.current = order;
+    if (chosen !== at) point(chosen);
+  });
+  const move = (step) => {
+    const next = order[Math.max(0, Math.min(order.length - 1, order.indexOf(chosen) + step))];
+    if (next !== chosen) dismiss(chosen);
+    point(next ?? null);
+    requestAnimationFrame(() => document.getElementById(`p-${next}`)?.focus());
+  };
+  useKeys({ order, chosen, known: known.current, move, open, isOpen: form !== null });
+  if (order.length === 0) return html`<${Nothing} />${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}`;
+  return html`<p class="soft keys">${t('keys_hint')} <button class="link" onClick=${() => open('help')}>${t('keys')}</button></p>
+    ${shown.map((group) => html`<${Group} key=${group.entity} group=${group} chosen=${chosen} onChoose=${point} onEdit=${(one) => open(one)} />`)}
+    ${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}
+    ${form && form !== 'help' && html`<${Rewriting} proposal=${form} onClose=${() => open(null)} />`}`;
+}
+
+/** The groups, with the proposal at hand left in its place when somebody else decided it. */
+function withGhosts(groups, at, known) {
+  const present = groups.some((group) => group.proposals.some((one) => one.id === at));
+  const lost = known.get(at);
+  const ghost = !present && lost && (!mine.has(at) || fates.value.has(at)) ? { ...lost, elsewhere: true } : null;
+  if (!ghost) return groups;
+  const home = groups.find((group) => group.entity === ghost.entity);
+  if (!home) return [{ entity: ghost.entity, proposals: [ghost] }, ...groups];
+  return groups.map((group) => (group === home ? { ...group, proposals: [ghost, ...group.proposals] } : group));
+}
+
+/** Of the order before, what came after `gone` and is still there. */
+function follower(before, order, gone) {
+  const place = before.indexOf(gone);
+  if (place < 0) return null;
+  return before.slice(place + 1).find((id) => order.includes(id)) ?? before.slice(0, place).reverse().find((id) => order.includes(id)) ?? null;
+}
+
+function useKeys({ order, chosen, known, move, open, isOpen }) {
+  useEffect(() => {
+    const press = (event) => {
+      const field = event.target.closest?.('input, textarea, select, dialog');
+      if (field || isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+      const one = known.get(chosen);
+      const free = one && order.includes(chosen) && !fates.value.has(chosen);
+      const number = Number(event.key);
+      const act = {
+        j: () => move(1),
+        k: () => move(-1),
+        z: undo,
+        '?': () => open('help'),
+        a: () => free && !one.choices.length && decide(one, 'approve'),
+        x: () => free && decide(one, 'reject'),
+        e: () => free && one.kind === 'summary' && open(one),
+        p: () => free && one.kind === 'demotion' && decide(one, 'promote'),
+      }[event.key.toLowerCase()];
+      const choice = free && number >= 1 && one.choices[number - 1];
+      if (!act && !choice) return;
+      event.preventDefault();
+      if (choice) decide(one, 'choose', { choice });
+      else act();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  });
+}
+
+function Group({ group, chosen, onChoose, onEdit }) {
+  const safe = group.proposals.filter((one) => SAFE.has(one.kind) && !one.elsewhere);
+  const [busy, work] = useState(false);
+  const all = async () => (work(true), await approveAll(safe), work(false));
+  return html`<section class="group" aria-label=${group.entity === 'user' ? t('you') : group.entity}>
+    <div class="between">
+      <h2 dir="auto">${group.entity === 'user' ? t('you') : group.entity} <span class="soft">${t('proposal_count', group.proposals.length)}</span></h2>
+      ${safe.length > 1 && html`<button disabled=${busy} onClick=${all}>${t('approve_safe', safe.length)}</button>`}
+    </div>
+    ${group.proposals.map((one) => html`<${Proposal} key=${one.id} proposal=${one} isChosen=${one.id === chosen} onChoose=${onChoose} onEdit=${onEdit} />`)}
+  </section>`;
+}
+
+function Nothing() {
+  const { data } = useFound((ended) => get('maintenance/status', { namespace: namespace.value }, ended), [namespace.value]);
+  const plan = data?.schedule;
+  const next = plan?.paused ? t('next_paused') : plan?.next_at ? t('next_run', dayAndTime(plan.next_at)) : t('next_none');
+  return html`<${Empty} title=${t('nothing_waits')}>
+    <p>${next}${plan?.waiting_for ? ` ${plan.waiting_for}` : ''}</p>
+    ${data?.last && html`<p>${t('last_run', dayAndTime(data.last.ended_at ?? data.last.started_at))} ${data.last.report?.sentence ?? ''}</p>`}
+  </${Empty}>`;
+}
+
+function Help({ onClose }) {
+  const keys = [['j', 'key_j'], ['k', 'key_k'], ['a', 'key_a'], ['x', 'key_x'], ['e', 'key_e'], ['p', 'key_p'], ['1–9', 'key_number'], ['z', 'key_z'], ['?', 'key_help']];
+  return html`<${Dialog} title=${t('keys')} onClose=${onClose}>
+    <dl class="keylist">${keys.map(([key, name]) => html`<div key=${key}><dt><kbd>${key}</kbd></dt><dd>${t(name)}</dd></div>`)}</dl>
+  </${Dialog}>`;
+}

@@ -1,0 +1,14 @@
+// Which words of two texts differ.
+
+import { diffWords } from 'diff/word';
+import { html } from './html.js';
+
+const segmenter = 'Segmenter' in Intl ? new Intl.Segmenter(undefined, { granularity: 'word' }) : undefined;
+const LONGEST = 4000;
+
+/** `text` with the words marked that `other` lacks; `as` is how they are marked, `ins` or `del`. The text itself is whole. */
+export function Marked({ text, other, as }) {
+  if (text.length > LONGEST || other.length > LONGEST) return html`<span dir="auto">${text}</span>`;
+  const parts = diffWords(other, text, segmenter && { intlSegmenter: segmenter }).filter((part) => !part.removed);
+  return html`<span dir="auto">${parts.map((part, at) => (part.added ? (as === 'ins' ? html`<ins key=${at}>${part.value}</ins>` : html`<del key=${at}>${part.value}</del>`) : part.value))}</span>`;
+}
