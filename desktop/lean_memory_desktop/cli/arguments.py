@@ -65,6 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     _models(_command(commands, "models", "see, fetch, choose and remove the models of better search; nothing is fetched unasked"))
     _serve(_command(commands, "serve", "run the memory service in this terminal"))
     _demo(_command(commands, "demo", "see the main job done in a temporary folder"))
+    _chat(_command(commands, "chat", "talk to a small assistant that remembers what you type"))
     return parser
 
 
@@ -203,6 +204,10 @@ def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="NAME", help="your own names: a person, a new employer, a new city")
     parser.add_argument("--say", action="append", metavar="SENTENCE", help="a sentence of yours to remember (repeatable)")
     parser.add_argument("--interactive", action="store_true", help="type your own sentences and questions at the end")
+
+
+def _chat(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", metavar="NAME", help="a model of your Ollama (default: $LM_TYPING_MODEL, else the first it has)")
 
 
 def _folder(text: str) -> str:

@@ -31,6 +31,7 @@ _HOMES = {
     "status": "listing",
     "doctor": "doctor",
     "demo": "demo",
+    "chat": "chatting",
     "serve": "serving",
     "connect": "connecting",
     "disconnect": "connecting",

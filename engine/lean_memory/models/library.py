@@ -34,7 +34,21 @@ from lean_memory.models.provision.note import LOCK_FILE, Notes, PullNote, PullSt
 from lean_memory.models.provision.pull import PART, Pulled, bring
 from lean_memory.models.provision.source import Source, translated
 from lean_memory.models.provision.watch import CancelledError, Progress, Watch
+from lean_memory.models.provision.wording import amount
 from lean_memory.settings import Settings
+
+__all__ = [
+    "Cancelled",
+    "ModelLibrary",
+    "ModelStanding",
+    "Progress",
+    "PullNote",
+    "PullState",
+    "Pulled",
+    "TierSpec",
+    "Voucher",
+    "amount",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
