@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lean_memory.domain import AddResult, ClearResult, Explanation, Fact, ForgetResult, HistoryEntry, SearchHit
     from lean_memory.errors import LeanMemoryError
+    from lean_memory.models.ollama import OllamaTalk
     from lean_memory.service import MemoryService as Memory
 
-__all__ = ["AddResult", "ClearResult", "Explanation", "Fact", "ForgetResult", "HistoryEntry", "LeanMemoryError", "Memory", "SearchHit"]
+__all__ = ["AddResult", "ClearResult", "Explanation", "Fact", "ForgetResult", "HistoryEntry", "LeanMemoryError", "Memory", "OllamaTalk", "SearchHit"]
 
 _HOMES = {
     "AddResult": ("lean_memory.domain", "AddResult"),
@@ -25,6 +26,7 @@ _HOMES = {
     "HistoryEntry": ("lean_memory.domain", "HistoryEntry"),
     "LeanMemoryError": ("lean_memory.errors", "LeanMemoryError"),
     "Memory": ("lean_memory.service", "MemoryService"),
+    "OllamaTalk": ("lean_memory.models.ollama", "OllamaTalk"),
     "SearchHit": ("lean_memory.domain", "SearchHit"),
 }
 

@@ -1,4 +1,4 @@
-"""A server on this machine that answers `POST /api/chat` as Ollama's API is documented, and in every way in which it can fail."""
+"""A server on this machine that answers `POST /api/chat` and `GET /api/tags` as Ollama's API is documented, and in every way in which it can fail."""
 
 from __future__ import annotations
 
@@ -178,6 +178,11 @@ def _handler(state: OllamaServer, closing: threading.Event) -> type[BaseHTTPRequ
             reply = state.replies.pop(0) if len(state.replies) > 1 else state.replies[0]
             with suppress(ConnectionError):
                 reply(Exchange(handler=self, asked=asked, closing=closing))
+
+        def do_GET(self) -> None:
+            listed = {"models": [{"model": "tiny:latest", "size": 1}]} if self.path == "/api/tags" else {}
+            Exchange(handler=self, asked={}, closing=closing).start(200 if listed else 404, "application/json")
+            self.wfile.write(json.dumps(listed).encode())
 
         def log_message(self, format: str, *args: Sequence[object]) -> None:  # noqa: A002 - the name is the base class's
             """Nothing is logged."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_address
 from time import monotonic
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ DEFAULT_HOST = "http://127.0.0.1:11434"
 DEFAULT_TIMEOUT = 60.0
 
 _CONNECTING = 3.0
+_LONGEST_TALK = 180.0
 _MOST_TOKENS = 768
 _CONTEXT = 8192
 _MOST_CHARACTERS = 16_000
@@ -37,33 +39,8 @@ class OllamaTyping:
 
         The timeout is for the whole answer; a server that stalls at the very end of it can take as long once more.
         """
-        client = self._client()
-        try:
+        with _asking(self._model, self._host, self._timeout) as client:
             return self._streamed(client, instruction, question, schema)
-        except ollama.ResponseError as error:
-            raise ModelUnavailableError(_refusal(self._model, error)) from error
-        except (ConnectionError, httpx.HTTPError) as error:
-            raise ModelUnavailableError(f"Ollama did not answer ({type(error).__name__}).") from error
-        except (ValueError, TypeError, AttributeError) as error:
-            raise ModelError(f"What Ollama answered is not of its protocol ({type(error).__name__}).") from error
-        finally:
-            client.close()
-
-    def _client(self) -> ollama.Client:
-        """A client that asks no proxy, follows no pointer to another address, and reads until the deadline at most."""
-        deadline = monotonic() + self._timeout
-
-        def bound(response: httpx.Response) -> None:
-            if isinstance(response.stream, httpx.SyncByteStream):
-                response.stream = _Bounded(response.stream, deadline)
-
-        return ollama.Client(
-            host=self._host,
-            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, _CONNECTING)),
-            trust_env=False,
-            follow_redirects=False,
-            event_hooks={"response": [bound]},
-        )
 
     def _streamed(self, client: ollama.Client, instruction: str, question: str, schema: Mapping[str, object]) -> str:
         """The answer piece by piece, so that one without end can be left early."""
@@ -87,6 +64,61 @@ class OllamaTyping:
         if why != "stop":
             raise ModelError("The typing model's answer was cut off; it is not used.")
         return "".join(pieces)
+
+
+class OllamaTalk:
+    """A model of a running Ollama that answers in words. Raises `InvalidInputError` where `host` is not this machine."""
+
+    def __init__(self, model: str, *, host: str = DEFAULT_HOST, timeout: float = _LONGEST_TALK) -> None:
+        self.model, self._host, self._timeout = model, _local(host), timeout
+
+    @classmethod
+    def first(cls, *, host: str = DEFAULT_HOST) -> OllamaTalk:
+        """With the first model that Ollama has. Raises `ModelUnavailableError` where it has none, or does not run."""
+        with _asking("", _local(host), _CONNECTING) as client:
+            names = [model.model for model in client.list().models if model.model]
+        if not names:
+            raise ModelUnavailableError("Ollama runs and has no model; `ollama pull NAME` fetches one.")
+        return cls(names[0], host=host)
+
+    def reply(self, instruction: str, messages: Sequence[tuple[str, str]]) -> Iterator[str]:
+        """The answer to a conversation – pairs of `user` or `assistant` and what was said – piece by piece. Raises `ModelError`."""
+        said = [{"role": "system", "content": instruction}, *({"role": role, "content": text} for role, text in messages)]
+        with _asking(self.model, self._host, self._timeout) as client:
+            for part in client.chat(  # pyright: ignore[reportUnknownMemberType] - the client's annotation of `tools` is partial
+                model=self.model, messages=said, options={"num_ctx": _CONTEXT, "num_predict": _MOST_TOKENS}, think=False, stream=True
+            ):
+                yield part.message.content or ""
+                if part.done:
+                    return
+
+
+@contextmanager
+def _asking(model: str, host: str, timeout: float) -> Generator[ollama.Client]:
+    """A client that asks no proxy, follows no pointer to another address, and reads until the deadline at most; its errors in our words."""
+    deadline = monotonic() + timeout
+
+    def bound(response: httpx.Response) -> None:
+        if isinstance(response.stream, httpx.SyncByteStream):
+            response.stream = _Bounded(response.stream, deadline)
+
+    client = ollama.Client(
+        host=host,
+        timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECTING)),
+        trust_env=False,
+        follow_redirects=False,
+        event_hooks={"response": [bound]},
+    )
+    try:
+        yield client
+    except ollama.ResponseError as error:
+        raise ModelUnavailableError(_refusal(model, error)) from error
+    except (ConnectionError, httpx.HTTPError) as error:
+        raise ModelUnavailableError(f"Ollama did not answer ({type(error).__name__}).") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ModelError(f"What Ollama answered is not of its protocol ({type(error).__name__}).") from error
+    finally:
+        client.close()
 
 
 class _Bounded(httpx.SyncByteStream):
