@@ -5,9 +5,37 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from lean_memory.extraction.pack import Pack
+
 _GAP = re.compile(r"[\W_]+")
+_WORD = re.compile(r"[\w’'-]+")
+_DOUBLED = re.compile(r"([bdgmnprt])\1$")
 
 
 def snake_case(words: str) -> str:
     """ "favorite color" as `favorite_color`; letters of every script stay."""
     return _GAP.sub("_", unicodedata.normalize("NFKC", words).casefold()).strip("_")[:64]
+
+
+def content(words: str, pack: Pack, *, is_verb: bool = False) -> str:
+    """The words that tell one thing from another: no articles, prepositions and adverbs of now, one form of a noun or a verb."""
+    skipped = pack.word_sets.get("slot_stop", frozenset())
+    kept = [word for word in _WORD.findall(words.casefold()) if word not in skipped]
+    return " ".join(_base_of_verb(word, pack) if is_verb else _singular(word, pack) for word in kept)
+
+
+def _singular(word: str, pack: Pack) -> str:
+    for ending, replacement in pack.singular:
+        if ending.search(word):
+            return ending.sub(replacement, word)
+    return word
+
+
+def _base_of_verb(word: str, pack: Pack) -> str:
+    """ "running", "runs" and "run" as one."""
+    known = pack.word_sets.get("verb_bases", frozenset())
+    for ending in ("ing", "es", "s"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) > 1:
+            return next((base for base in (stem, stem + "e", stem[:-1]) if base in known), _DOUBLED.sub(r"\1", stem))
+    return word

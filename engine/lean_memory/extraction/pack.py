@@ -18,6 +18,7 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
     [rewrites]      regular expression -> replacement over a sentence whose contractions are opened; each is tried once, in order, see `plain.py`
     [profile]       the same, for the lines of what the speaker tells of themselves ("city: Oslo")
     [self]          how a part of "I am Ana, 34, a nurse" becomes a sentence: regular expression -> what goes before it
+    [singular]      regular expression -> replacement for the end of a noun of several; the first that fits counts
     [closings]      regular expression -> replacement for what is written out of opened clauses ("je habite" -> "j'habite")
     [person]        first-person words -> third person with `{}` for the name, for "Caroline: I ..."
     [clauses]       `joints` between clauses and `starts` that a new clause begins with
@@ -50,7 +51,7 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emit:
-    """One candidate a rule makes: predicate (or `@A`, the slot that names it), and the slots of subject and object."""
+    """One candidate a rule makes: predicate (or `@A`, the slot that names it; `@~A`: its words that carry content, see `names.content`), and the slots of subject and object."""
 
     predicate: str
     subject: str = "S"
@@ -147,6 +148,7 @@ class Pack:
     closings: tuple[tuple[re.Pattern[str], str], ...]
     rewrites: tuple[tuple[re.Pattern[str], str], ...]
     profile: tuple[tuple[re.Pattern[str], str], ...]
+    singular: tuple[tuple[re.Pattern[str], str], ...]
     self_parts: tuple[tuple[re.Pattern[str], str], ...]
     self_leads: tuple[str, ...]
     """"I am ", and "I am a " for an occupation without an article."""
@@ -232,6 +234,7 @@ class _Loader:
             closings=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("closings").items()),
             rewrites=self._replacements("rewrites"),
             profile=self._replacements("profile"),
+            singular=self._replacements("singular"),
             self_parts=self._replacements("self"),
             self_leads=self._words.get("self_leads", ("", "")),
             contracted=_joined(tuple(self._table("contractions")), str),

@@ -10,7 +10,7 @@ from lean_memory.domain import USER, Act, Candidate, Cardinality, Instant, Modal
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.clauses import Clause
 from lean_memory.extraction.modality import Reading, read
-from lean_memory.extraction.names import snake_case
+from lean_memory.extraction.names import content, snake_case
 from lean_memory.extraction.objects import accepts, clean, items
 from lean_memory.extraction.pack import Emit, Pack, Rule
 from lean_memory.extraction.pattern import forms_of
@@ -224,6 +224,9 @@ def _each(subject: Subject, hit: _Hit, place: Place) -> Sequence[Subject]:
 def _predicate(emit: Emit, parts: Mapping[str, str], pack: Pack) -> str:
     if not emit.predicate.startswith("@"):
         return emit.predicate
+    if emit.predicate.startswith("@~"):
+        named = (slot[1:] if slot.startswith("=") else content(parts.get(slot, ""), pack, is_verb=slot == "V") for slot in emit.predicate[2:].split("+"))
+        return snake_case(" ".join(word for word in named if word))
     words = (slot[1:] if slot.startswith("=") else parts.get(slot, "") for slot in emit.predicate[1:].split("+"))
     said = " ".join(word for word in words if word).casefold()
     key = " ".join(said.split())
