@@ -42,6 +42,7 @@ from lean_memory_bridge.schemas import (
     Sound,
     Status,
     Stopping,
+    WindowCode,
     WouldForget,
 )
 
@@ -204,6 +205,10 @@ class ServiceClient:
     def snapshot(self) -> Snapshot:
         """The whole state of this moment."""
         return self._get("snapshot", Snapshot)
+
+    def window_code(self) -> WindowCode:
+        """A code with which one browser can let itself in, once and soon."""
+        return self._call("POST", "window/code", WindowCode)
 
     def stop(self) -> Stopping:
         """Ask the service to end in good order."""

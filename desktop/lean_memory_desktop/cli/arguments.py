@@ -63,6 +63,8 @@ def build_parser() -> argparse.ArgumentParser:
     _disconnect(_command(commands, "disconnect", "take our entry out of an assistant's configuration"))
     _clients(_command(commands, "clients", "list the assistants and how they stand; token, pause, resume, access, snippet"))
     _models(_command(commands, "models", "see, fetch, choose and remove the models of better search; nothing is fetched unasked"))
+    opening = _command(commands, "open", "open the memory's page in your browser")
+    opening.add_argument("--print", dest="only_print", action="store_true", help="print the address instead; it lets in one browser, once")
     _serve(_command(commands, "serve", "run the memory service in this terminal"))
     _demo(_command(commands, "demo", "see the main job done in a temporary folder"))
     _chat(_command(commands, "chat", "talk to a small assistant that remembers what you type"))

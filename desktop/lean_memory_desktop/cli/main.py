@@ -33,6 +33,7 @@ _HOMES = {
     "demo": "demo",
     "chat": "chatting",
     "serve": "serving",
+    "open": "window",
     "connect": "connecting",
     "disconnect": "connecting",
     "clients": "clients",

@@ -54,6 +54,7 @@ class Options(argparse.Namespace):
     idle_exit: float | None = None
     replace: bool = False
     repair: bool = False
+    only_print: bool = False
     model: str | None = None
     from_folder: str | None = None
     use: bool = False

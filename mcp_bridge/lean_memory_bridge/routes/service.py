@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.routes.parts import InNamespace, Parts, TheCaller, TheOwner, TheParts
 from lean_memory_bridge.runtime import proof
 from lean_memory_bridge.schemas import Health, Snapshot, Status, Stopping
+from lean_memory_bridge.shim.presence import present
 
 HEARTBEAT = 15.0
 """Seconds without news after which a comment is sent, so that both ends notice a dead connection."""
@@ -67,12 +69,14 @@ async def shutdown(parts: TheParts, _: TheOwner) -> Stopping:
 
 
 async def _events(parts: Parts, caller: Caller) -> AsyncGenerator[bytes]:
-    async for news in parts.feed.follow(HEARTBEAT):
-        if news is None:
-            yield b": still here\n\n"
-        else:
-            body = _seen_by(caller, news).model_dump_json()
-            yield f"id: {news.version}\nevent: snapshot\ndata: {body}\n\n".encode()
+    # An open window is somebody who uses the memory, so that a service which an assistant had started does not leave under it.
+    with present(parts.root) if caller.is_owner else contextlib.nullcontext():
+        async for news in parts.feed.follow(HEARTBEAT):
+            if news is None:
+                yield b": still here\n\n"
+            else:
+                body = _seen_by(caller, news).model_dump_json()
+                yield f"id: {news.version}\nevent: snapshot\ndata: {body}\n\n".encode()
 
 
 def _seen_by(caller: Caller, whole: Snapshot) -> Snapshot:
