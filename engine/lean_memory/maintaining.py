@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from lean_memory.arguments import check_callable, check_count, flag_of, word_of, word_or_none
+from lean_memory.clock import Clock
 from lean_memory.domain import Fact, FactId
 from lean_memory.errors import InvalidInputError, NotFoundError
 from lean_memory.maintenance.caretaker import Caretaker
@@ -20,6 +21,8 @@ _T = TypeVar("_T")
 
 class Maintaining(ABC):
     """What a memory does to keep itself tidy, and what a person decides about it."""
+
+    _clock: Clock
 
     @abstractmethod
     def namespaces(self) -> list[str]:
@@ -74,7 +77,11 @@ class Maintaining(ABC):
         """What waits for a person to decide, grouped by entity, safest first. What nobody decided in 30 days expires."""
         check_count(limit, "limit", most=1000)
         wanted, about = _kind_of(kind), word_or_none(entity, "entity")
-        return self._care(namespace, lambda care: care.queue(kind=wanted, limit=limit, entity=about))
+        try:
+            return self._care(namespace, lambda care: care.queue(kind=wanted, limit=limit, entity=about))
+        except NotFoundError:
+            # Reading makes no file: nothing waits where nothing was ever added.
+            return ReviewQueue(namespace=namespace, groups=(), total=0, by_kind=(), as_of=self._clock())
 
     def proposal(self, namespace: str, proposal_id: str) -> Proposal:
         """A proposal by its id, decided or not. Raises `NotFoundError`."""
@@ -84,7 +91,10 @@ class Maintaining(ABC):
     def decided(self, namespace: str, limit: int = 20) -> list[Proposal]:
         """The proposals that are no longer pending, the one decided last first."""
         check_count(limit, "limit", most=1000)
-        return self._care(namespace, lambda care: care.decided(limit))
+        try:
+            return self._care(namespace, lambda care: care.decided(limit))
+        except NotFoundError:
+            return []
 
     def decide(
         self,
@@ -131,7 +141,10 @@ class Maintaining(ABC):
 
     def maintenance_status(self, namespace: str) -> MaintenanceStatus:
         """How maintenance of a namespace stands: the run under way, earlier ones, what waits, whether a run is due. Loads no model."""
-        return self._care(namespace, lambda care: care.status(), resume=False)
+        try:
+            return self._care(namespace, lambda care: care.status(), resume=False)
+        except NotFoundError:
+            return MaintenanceStatus(namespace=namespace, running=None, last=None, runs=(), pending=(), new_facts=0, is_due=False, cold=0)
 
     def _care(self, name: str, do: Callable[[Caretaker], _T], *, resume: bool = True) -> _T:
         return self._with(name, lambda opened: do(opened.upkeep.caretaker), create=False, resume=resume)

@@ -15,7 +15,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from lean_memory.errors import LeanMemoryError
+from lean_memory.models.in_use import RemoteModels
 from lean_memory.service import MemoryService
+from lean_memory.settings import read_settings
 from lean_memory_bridge import problems
 from lean_memory_bridge.access_log import AccessLog
 from lean_memory_bridge.callers import Callers
@@ -27,6 +29,7 @@ from lean_memory_bridge.jobs import Jobs
 from lean_memory_bridge.maintenance import Maintenance
 from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.mcp_server import MemoryServer
+from lean_memory_bridge.model_room import ModelRoom
 from lean_memory_bridge.routes import assistants, browsing, clients, maintenance, memory, page, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
@@ -42,18 +45,44 @@ AT_ONCE = 4
 
 
 class Service:
-    """The app and what it is made of. `warm` loads the models, in a thread; `stop` ends the process's server."""
+    """The app and what it is made of.
+
+    `warm` loads the built-in model, in a thread; `stop` ends the process's server; `models` are those that the worker holds, and `outdated`
+    is called while others are to be used than those.
+    """
 
     def __init__(
-        self, *, root: Path, memory: MemoryService, runtime: Runtime, token: str, warm: Callable[[], None], stop: Callable[[], None]
+        self,
+        *,
+        root: Path,
+        memory: MemoryService,
+        runtime: Runtime,
+        token: str,
+        warm: Callable[[], None],
+        stop: Callable[[], None],
+        models: RemoteModels | None = None,
+        outdated: Callable[[], None] = lambda: None,
     ) -> None:
         self._executor = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="engine")
         self._warm = warm
         self._queue = FairQueue(self._executor, at_once=AT_ONCE)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._jobs = Jobs(memory, self._changed_elsewhere)
+        self._room = ModelRoom(
+            memory,
+            models or RemoteModels(read_settings(root)),
+            changed=self._changed_elsewhere,
+            outdated=outdated,
+        )
         feed = Feed(self._snapshot)
-        verbs = Verbs(memory=memory, queue=self._queue, log=AccessLog(root), changed=feed.changed)
+        verbs = Verbs(
+            memory=memory,
+            queue=self._queue,
+            log=AccessLog(root),
+            changed=feed.changed,
+            wrote=self._room.touched,
+            lacking=lambda: self._room.lacking,
+        )
         self.parts = Parts(
             root=root,
             runtime=runtime,
@@ -66,6 +95,7 @@ class Service:
             window=WindowDoor(token),
             stop=stop,
             model=ModelView(state="loading"),
+            room=self._room,
             stopping=asyncio.Event(),
         )
         self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
@@ -106,6 +136,7 @@ class Service:
             yield
             self.begin_to_stop()
             await asyncio.to_thread(self._jobs.close)
+            await asyncio.to_thread(self._room.close)
             await self._queue.drained()
         for task in tasks:
             task.cancel()
@@ -127,6 +158,8 @@ class Service:
             log.warning("The models could not be loaded: %s", type(error).__name__)
         else:
             self.parts.model = ModelView(state="ready")
+        if not self.parts.stopping.is_set():
+            self._room.start()
         self.parts.feed.changed()
 
     async def _snapshot(self) -> Snapshot:
@@ -140,7 +173,9 @@ class Service:
             namespaces=await parts.verbs.known_namespaces(),
             clients=await asyncio.to_thread(clients.client_views, parts),
             written=parts.verbs.written,
+            upkeep=await parts.maintenance.upkeep(),
             schedule=await parts.maintenance.schedule(),
-            degraded=() if model.state == "ready" else ("embedder",),
+            models=self._room.view(),
+            degraded=(*(() if model.state == "ready" else ("embedder",)), *self._room.lacking),
             stopping=parts.stopping.is_set(),
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from lean_memory.errors import InvalidInputError, NotFoundError
+from lean_memory.errors import InvalidInputError, NotFoundError, StorageError
 from lean_memory.proposals import ProposalKind
 from lean_memory_bridge import maintenance_views as views, nights
 from lean_memory_bridge.callers import Caller
@@ -34,7 +34,6 @@ from lean_memory_bridge.schemas.maintenance import (
     Upkeep,
 )
 from lean_memory_bridge.verbs import Asked, Verbs
-from lean_memory_bridge.views import fact_view
 
 T = TypeVar("T")
 
@@ -142,17 +141,14 @@ class Maintenance:
 
     async def propose_forget(self, caller: Caller, namespace: str, fact_id: str) -> ProposalView:
         """Ask the person to confirm an erasure, where the assistant has no way to."""
-        reason = f"{caller.name} was asked to forget this."
-        made = await self._do(
-            caller, "propose-forget", namespace, lambda: self.verbs.memory.propose_forget(namespace, fact_id, reason=reason), writes=True
-        )
+        made = await self._do(caller, "propose-forget", namespace, lambda: self.verbs.memory.ask_to_forget(namespace, fact_id), writes=True)
         return views.proposal_view(made)
 
     async def promote(self, caller: Caller, namespace: str | None, fact_id: str) -> Promoted:
         """Bring a fact back from the cold tier."""
         where = namespace or caller.namespace
         fact = await self._do(caller, "promote", where, lambda: self.verbs.memory.promote(where, fact_id), writes=True)
-        return Promoted(namespace=where, fact=fact_view(fact))
+        return views.promoted_view(where, fact)
 
     async def revert(self, caller: Caller, namespace: str | None, wanted: str) -> Reverted:
         """Take a run or a decision back."""
@@ -182,7 +178,8 @@ class Maintenance:
             if one.writable and not one.problems:
                 try:
                     found.append(views.upkeep_view(memory.maintenance_status(one.name)))
-                except NotFoundError:
+                except StorageError:
+                    # It was sound a moment ago; the status of the namespaces tells of it from now on.
                     continue
         return tuple(found)
 

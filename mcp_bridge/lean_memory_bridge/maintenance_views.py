@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lean_memory.domain import Fact
 from lean_memory.proposals import (
     Conflict,
     MaintenanceReport,
@@ -19,6 +20,7 @@ from lean_memory_bridge.schemas.maintenance import (
     Decided,
     EffectView,
     MaintenanceState,
+    Promoted,
     ProposalView,
     ReportView,
     Reverted,
@@ -28,11 +30,14 @@ from lean_memory_bridge.schemas.maintenance import (
     ScheduleView,
     Upkeep,
 )
-from lean_memory_bridge.views import fact_views
+from lean_memory_bridge.views import fact_view, fact_views
 
 _DONE = {
-    "approved": "Approved and carried out",
-    "rejected": "Rejected: everything stays as it is, and it is not proposed again on the same evidence",
+    "approve": "Approved and carried out",
+    "edit": "Approved in the words that were given",
+    "choose": "Settled as chosen",
+    "reject": "Rejected: everything stays as it is, and it is not proposed again on the same evidence",
+    "promote": "Kept at hand, for good",
 }
 
 
@@ -80,9 +85,14 @@ def decided_view(outcome: Outcome) -> Decided:
     proposal = proposal_view(outcome.proposal)
     match outcome:
         case Settled(changed=changed):
-            done = _DONE.get(proposal.state, f"Settled ({proposal.state})")
+            if proposal.kind == "forget" and proposal.state == "approved":
+                # What was just erased is not repeated.
+                bare = proposal.model_copy(update={"facts": ()})
+                return Decided(outcome="settled", proposal=bare, sentence="Erased for good. It will not be learned again.")
             touched = f"; {len(changed)} fact(s) stand otherwise now" if changed else ""
-            return Decided(outcome="settled", proposal=proposal, changed=changed, sentence=f"{done}{touched}.")
+            return Decided(
+                outcome="settled", proposal=proposal, changed=changed, sentence=f"{_DONE[proposal.verdict or 'approve']}{touched}."
+            )
         case Conflict(sentence=sentence):
             return Decided(outcome="conflict", proposal=proposal, sentence=sentence)
         case Stale(sentence=sentence):
@@ -176,3 +186,8 @@ def reverted_view(namespace: str, taken_back: TakenBack) -> Reverted:
     return Reverted(
         namespace=namespace, id=taken_back.run_id, changed=taken_back.changed, left=taken_back.left, sentence=taken_back.sentence
     )
+
+
+def promoted_view(namespace: str, fact: Fact) -> Promoted:
+    """A fact that was brought back."""
+    return Promoted(namespace=namespace, fact=fact_view(fact))

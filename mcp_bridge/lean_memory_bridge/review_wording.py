@@ -27,7 +27,7 @@ _DECISIONS = {
     "merge": "approve or reject",
     "demotion": "approve, reject or promote (keep for good)",
     "summary": "approve, edit (with edited_text) or reject",
-    "same_entity": "choose (with choice) or reject",
+    "same_entity": "approve, choose (with choice) or reject",
     "conflict": "choose (with choice) or reject",
     "forget": "approve or reject",
 }

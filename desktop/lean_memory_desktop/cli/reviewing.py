@@ -82,19 +82,16 @@ def revert(options: Options) -> int:
 
 def promote(options: Options) -> int:
     """Bring a fact back from the cold tier, and never put it away again."""
-    from lean_memory_desktop.cli.json_form import fact_form
     from lean_memory_desktop.cli.upkeep import opened
 
     with open_memory(options) as memory:
         fact_id = find_fact(memory, options.namespace, options.words[0]).id
     with opened(options) as upkeep:
-        upkeep.promote(options.namespace, fact_id)
-    with open_memory(options) as memory:
-        fact = find_fact(memory, options.namespace, fact_id)
+        promoted = upkeep.promote(options.namespace, fact_id)
     if options.json:
-        write_json({"namespace": options.namespace, "fact": fact_form(fact)})
+        write_json(promoted.model_dump(mode="json"))
     else:
-        say(f"Back among everyday searches, and not put away again: {fact.fact_text}")
+        say(f"Back among everyday searches, and not put away again: {promoted.fact.fact_text}")
     return Exit.FINE
 
 

@@ -19,6 +19,7 @@ from lean_memory_bridge.schemas.maintenance import (
     DecideRequest,
     MaintainRequest,
     MaintenanceState,
+    Promoted,
     ProposalView,
     ReportView,
     Reverted,
@@ -85,9 +86,9 @@ class ServedUpkeep:
         """Record a verdict and carry it out."""
         return self._client.decide(proposal_id, asked.model_copy(update={"namespace": namespace}))
 
-    def promote(self, namespace: str, fact_id: str) -> None:
+    def promote(self, namespace: str, fact_id: str) -> Promoted:
         """Bring a fact back from the cold tier. Raises `NotFoundError`."""
-        self._client.promote(fact_id, namespace=namespace)
+        return self._client.promote(fact_id, namespace=namespace)
 
     def revert(self, namespace: str, wanted: str) -> Reverted:
         """Take a run or a decision back."""
@@ -173,9 +174,9 @@ class LocalUpkeep:
         )
         return views.decided_view(outcome)
 
-    def promote(self, namespace: str, fact_id: str) -> None:
+    def promote(self, namespace: str, fact_id: str) -> Promoted:
         """Bring a fact back from the cold tier. Raises `NotFoundError`."""
-        self._memory.promote(namespace, fact_id)
+        return views.promoted_view(namespace, self._memory.promote(namespace, fact_id))
 
     def revert(self, namespace: str, wanted: str) -> Reverted:
         """Take a run or a decision back."""

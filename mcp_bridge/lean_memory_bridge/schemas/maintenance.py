@@ -126,6 +126,15 @@ class ReportView(Answer):
     trigger: str
 
 
+class Tidied(Answer):
+    """What `lean-memory maintain` and `lean-memory-maintain` print."""
+
+    root: str
+    dry_run: bool
+    reports: tuple[ReportView, ...]
+    """One for each namespace."""
+
+
 class RunView(Answer):
     """A run as it is recorded."""
 
