@@ -1,0 +1,98 @@
+"""Which facts may say the same or contradict each other: pairs that are near by cosine and share a rare word. Linear in the facts."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lean_memory.domain import Fact
+from lean_memory.maintenance.difference import marks
+from lean_memory.maintenance.drafts import Snapshot
+from lean_memory.maintenance.wording import Wording, wording
+
+_SMALL = 48
+"""Up to so many facts are held against each other all; of more, those that share one of their rarest words."""
+_OVERLAP = 8
+_RAREST = 3
+_NEAREST = 3
+"""Of each fact, so many of its neighbours are looked at in a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """Two facts of a snapshot by place, the one recorded first first, and the cosine of their texts."""
+
+    first: int
+    second: int
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """The texts of facts, read on first use."""
+
+    facts: Sequence[Fact]
+    _read: dict[int, Wording] = field(default_factory=dict[int, Wording])
+
+    def __getitem__(self, place: int) -> Wording:
+        if place not in self._read:
+            self._read[place] = wording(self.facts[place].fact_text)
+        return self._read[place]
+
+
+def near_pairs(snapshot: Snapshot, block: Sequence[int], texts: Wordings, floor: float) -> Iterator[Near]:
+    """The pairs of a block whose cosine reaches `floor`, nearest first: a few for each fact at most."""
+    if len(block) < 2:
+        return
+    best: dict[tuple[int, int], float] = {}
+    for group in _groups(block, texts):
+        vectors = snapshot.vectors[group]
+        cosines = vectors @ vectors.T
+        np.fill_diagonal(cosines, -1.0)
+        nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :_NEAREST]
+        for row, columns in enumerate(nearest):
+            for column in columns:
+                cosine = float(cosines[row, column])
+                if cosine >= floor:
+                    one, other = sorted((group[row], group[int(column)]))
+                    best[one, other] = cosine
+    for (one, other), cosine in sorted(best.items(), key=lambda item: (-item[1], item[0])):
+        yield Near(first=one, second=other, cosine=cosine)
+
+
+def blocks(facts: Iterable[tuple[int, Hashable]]) -> Iterator[list[int]]:
+    """The places of facts that have the same key, where there are at least two."""
+    found: dict[Hashable, list[int]] = defaultdict(list)
+    for place, key in facts:
+        found[key].append(place)
+    yield from (places for places in found.values() if len(places) > 1)
+
+
+def _groups(block: Sequence[int], texts: Wordings) -> Iterator[list[int]]:
+    if len(block) <= _SMALL:
+        yield list(block)
+        return
+    keys = {place: marks(texts[place]) for place in block}
+    counted = Counter(key for each in keys.values() for key in each)
+    sharing: dict[str, list[int]] = defaultdict(list)
+    for place, each in keys.items():
+        # What only one fact says is its value; what several say is what they are about.
+        for key in sorted((key for key in each if counted[key] > 1), key=lambda key: (counted[key], key))[:_RAREST]:
+            sharing[key].append(place)
+    for places in sharing.values():
+        yield from _windows(places, keys)
+
+
+def _windows(places: list[int], keys: Mapping[int, frozenset[str]]) -> Iterator[list[int]]:
+    """Places in groups of bounded size that overlap; those with like words stand together."""
+    if len(places) > _SMALL:
+        places = sorted(places, key=lambda place: sorted(keys[place]))
+    for start in range(0, len(places), _SMALL - _OVERLAP):
+        group = places[start : start + _SMALL]
+        if len(group) > 1:
+            yield group
+        if start + _SMALL >= len(places):
+            return

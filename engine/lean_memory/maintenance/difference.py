@@ -1,0 +1,258 @@
+"""Whether two sentences say the same: numbers, names, signs and every other word must find their counterpart, in the same order.
+
+A cosine finds candidates and decides nothing. Two words are counterparts when they are equal, inflected forms of one, one word written
+as two, or listed as saying the same. Anything else that only one of the two says is a difference, and the kind of it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+
+from lean_memory.maintenance.lexicon import Lexicon, names
+from lean_memory.maintenance.wording import Kind, Word, Wording
+
+_MORE = 3
+"""One sentence may have one ordinary word more for each so many that both have."""
+_SHORTEST_STEM = 3
+
+
+class Differs(StrEnum):
+    """In what two sentences differ, the gravest first."""
+
+    NUMBER = "number"
+    NEGATION = "negation"
+    SIGN = "sign"
+    """Possibility, intention, direction, quantity or person."""
+    OPPOSITE = "opposite"
+    NAME = "name"
+    WORD = "word"
+    ORDER = "order"
+    """The same words, said of each other the other way round."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What comparing two sentences found; they say the same where `differs` is `None`."""
+
+    differs: Differs | None
+    only_first: tuple[Word, ...] = ()
+    only_second: tuple[Word, ...] = ()
+    shared: int = 0
+    """How many words found their counterpart."""
+
+    @property
+    def same(self) -> bool:
+        return self.differs is None
+
+    @property
+    def says_more(self) -> int:
+        """-1 if the first sentence says more than the second, 1 the other way round, else 0."""
+        return bool(self.only_second) - bool(self.only_first)
+
+
+def compare(first: Wording, second: Wording, *, exact: bool = False) -> Comparison:
+    """Hold two sentences against each other; with `exact` neither may say more than the other."""
+    pairs = _counterparts(first, second)
+    paired = frozenset(pairs.values())
+    left = tuple(word for place, word in enumerate(first.words) if place not in pairs and word.kind is not Kind.LIGHT)
+    right = tuple(word for place, word in enumerate(second.words) if place not in paired and word.kind is not Kind.LIGHT)
+    shared = sum(first.words[place].kind not in _SLIGHT for place in pairs)
+    spaced = first.spaced and second.spaced
+    differs = _in_words(left, right, first.lexicon, shared=shared, may_say_more=not exact and spaced)
+    if differs is None and not _same_order(first, second, pairs, spaced=spaced):
+        differs = Differs.ORDER
+    only_first, only_second = (tuple(word for word in side if word.kind not in _SLIGHT) for side in (left, right))
+    return Comparison(differs=differs, only_first=only_first, only_second=only_second, shared=shared)
+
+
+_SLIGHT = frozenset({Kind.LIGHT, Kind.RELATION, Kind.JOINT})
+
+
+def _in_words(left: Sequence[Word], right: Sequence[Word], known: Lexicon, *, shared: int, may_say_more: bool) -> Differs | None:
+    """The gravest difference in what only one of the two sentences says."""
+    words = [word for word in (*left, *right) if word.kind not in _SLIGHT]
+    kinds = {word.kind for word in words}
+    if Kind.NUMBER in kinds:
+        return Differs.NUMBER
+    if Kind.SIGN in kinds:
+        return Differs.NEGATION if any(word.key in _NEGATIONS for word in words) else Differs.SIGN
+    if any(frozenset({one.key, other.key}) in known.opposites for one in left for other in right):
+        return Differs.SIGN
+    if any(_contrary(one, other, known) for one in left for other in right):
+        return Differs.OPPOSITE
+    if not words:
+        return None
+    one_sided = all(word.kind in _SLIGHT for word in left) or all(word.kind in _SLIGHT for word in right)
+    allowed = may_say_more and one_sided and Kind.CRITICAL not in kinds and not any(word.leads for word in words)
+    if allowed and len(words) * _MORE <= shared:
+        return None
+    return Differs.NAME if Kind.NAME in kinds else Differs.WORD
+
+
+_NEGATIONS = frozenset({"not!", "ended!"})
+
+
+def _counterparts(first: Wording, second: Wording) -> dict[int, int]:
+    """The place in the second sentence of each word's counterpart, surest ones first."""
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for alike in (_equal, _inflected, _spelled, _listed, _implied):
+        waiting = [place for place in range(len(second.words)) if place not in taken]
+        for place, word in enumerate(first.words):
+            if place in pairs:
+                continue
+            found = next((each for each in waiting if alike(word, second.words[each], first.lexicon)), None)
+            if found is not None:
+                pairs[place] = found
+                taken.add(found)
+                waiting.remove(found)
+    _pair_compounds(first.words, second.words, pairs, taken)
+    return pairs
+
+
+def _equal(one: Word, other: Word, known: Lexicon) -> bool:
+    return one.key == other.key and (one.kind is other.kind or Kind.SIGN not in {one.kind, other.kind})
+
+
+def _inflected(one: Word, other: Word, known: Lexicon) -> bool:
+    if not _are_words(one, other):
+        return False
+    return bool(_stems(one.key, known) & _stems(other.key, known))
+
+
+def _listed(one: Word, other: Word, known: Lexicon) -> bool:
+    if one.kind is Kind.NAME or other.kind is Kind.NAME:
+        return bool(names().get(one.key, _NONE) & names().get(other.key, _NONE))
+    if not _are_words(one, other):
+        return False
+    return bool(_groups(one.key, known) & _groups(other.key, known))
+
+
+def _implied(one: Word, other: Word, known: Lexicon) -> bool:
+    """Whether one is a way of doing the other: who chops it cuts it."""
+    if not _are_words(one, other):
+        return False
+    pairs = product(_stems(one.key, known), _stems(other.key, known))
+    return any((wide, narrow) in known.ways or (narrow, wide) in known.ways for wide, narrow in pairs)
+
+
+_NONE: frozenset[int] = frozenset()
+
+
+def _spelled(one: Word, other: Word, known: Lexicon) -> bool:
+    """Whether they are two spellings of one word: "colour", "color"."""
+    if len(one.key) < _SHORTEST_STEM + 2 or {one.kind, other.kind} - _ORDINARY:
+        return False
+    return any(_swapped(one.key, *pair) == other.key or _swapped(other.key, *pair) == one.key for pair in known.variants)
+
+
+def _swapped(word: str, ending: str, other: str) -> str:
+    head = word.removesuffix("s")
+    tail = word[len(head) :]
+    return head.removesuffix(ending) + other + tail if head.endswith(ending) else ""
+
+
+_ORDINARY = frozenset({Kind.WORD, Kind.NAME})
+
+
+def _contrary(one: Word, other: Word, known: Lexicon) -> bool:
+    return any(frozenset(pair) in known.contrary for pair in product(_stems(one.key, known), _stems(other.key, known)))
+
+
+def _are_words(one: Word, other: Word) -> bool:
+    return one.kind is Kind.WORD and other.kind is Kind.WORD
+
+
+def _groups(key: str, known: Lexicon) -> set[int]:
+    return {group for stem in _stems(key, known) for group in known.same.get(stem, ())}
+
+
+def _stems(key: str, known: Lexicon) -> set[str]:
+    """What the word may be an inflected form of, itself among them."""
+    stems = {key}
+    for ending in known.endings:
+        stem = key.removesuffix(ending)
+        if len(stem) >= _SHORTEST_STEM and stem != key:
+            stems.add(stem)
+            if ending in _VERBAL:
+                stems.add(stem + "e")
+                if stem[-1] == stem[-2]:
+                    stems.add(stem[:-1])
+            if stem.endswith("i"):
+                stems.add(stem[:-1] + "y")
+    return stems
+
+
+_VERBAL = frozenset({"ed", "ing"})
+
+
+def _pair_compounds(first: Sequence[Word], second: Sequence[Word], pairs: dict[int, int], taken: set[int]) -> None:
+    """One word written as two: "sunglasses" and "sun glasses". Both halves count as paired with the whole."""
+    for place in range(len(first) - 1):
+        if place not in pairs and place + 1 not in pairs:
+            joined = first[place].key + first[place + 1].key
+            found = next((each for each, word in enumerate(second) if each not in taken and word.key == joined), None)
+            if found is not None:
+                pairs[place] = pairs[place + 1] = found
+                taken.add(found)
+    for each in range(len(second) - 1):
+        if each not in taken and each + 1 not in taken:
+            joined = second[each].key + second[each + 1].key
+            place = next((at for at, word in enumerate(first) if at not in pairs and word.key == joined), None)
+            if place is not None:
+                pairs[place] = each
+                taken.update((each, each + 1))
+
+
+def _same_order(first: Wording, second: Wording, pairs: dict[int, int], *, spaced: bool) -> bool:
+    """Whether the words stand in the same order, or one phrase stands elsewhere: "in 1995, ...", "at school".
+
+    A phrase may move where it begins with a relation, or is the whole beginning or end of one of the sentences.
+    """
+    places = [place for place in sorted(pairs) if first.words[place].kind not in _ANYWHERE]
+    order = _ranks([pairs[place] for place in places])
+    start = next((at for at, rank in enumerate(order) if rank != at), len(order))
+    if start == len(order):
+        return True
+    end = next(at for at in range(len(order), 0, -1) if order[at - 1] != at - 1)
+    moved = order[start:end]
+    cut = next((at for at in range(1, len(moved)) if moved[at] != moved[at - 1] + 1), len(moved))
+    swapped = moved[cut:] + moved[:cut] == sorted(moved)
+    if not spaced or not swapped:
+        return False
+    whole = end - start == len(order) > 3
+    here, there = (places[start], places[start + cut]), pairs[places[start]]
+    if whole or any(_follows(first, place, Kind.RELATION) for place in here):
+        return True
+    return _follows(first, here[1], Kind.JOINT) and _follows(second, there, Kind.JOINT)
+
+
+_ANYWHERE = frozenset({Kind.LIGHT, Kind.JOINT})
+
+
+def _follows(wording: Wording, place: int, kind: Kind) -> bool:
+    """Whether a word is, or stands behind, one of a kind."""
+    return any(wording.words[at].kind is kind for at in (place, place - 1) if at >= 0)
+
+
+def _ranks(places: Sequence[int]) -> list[int]:
+    """The places as 0, 1, 2 … in their order; the two halves of a compound share a place and keep theirs."""
+    order = sorted(range(len(places)), key=lambda at: (places[at], at))
+    ranks = [0] * len(places)
+    for rank, at in enumerate(order):
+        ranks[at] = rank
+    return ranks
+
+
+def shown(words: Iterable[Word]) -> str:
+    """The words as they stand in the text, for a sentence to a person."""
+    return ", ".join(word.shown for word in words)
+
+
+def marks(said: Wording) -> frozenset[str]:
+    """Keys of a sentence of which two sentences that say the same have some in common: its ordinary words and names, uninflected."""
+    kinds = {Kind.WORD, Kind.NAME}
+    return frozenset(min(_stems(word.key, said.lexicon), key=lambda stem: (len(stem), stem)) for word in said.words if word.kind in kinds)

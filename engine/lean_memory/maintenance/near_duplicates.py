@@ -1,0 +1,111 @@
+"""Facts of one slot that say the same in other words: a person is asked whether one of them is enough."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from lean_memory.domain import STATES, Fact, FactId, RecordKind, name_key, outranks, value_key
+from lean_memory.maintenance.candidates import Near, Wordings, blocks, near_pairs
+from lean_memory.maintenance.difference import Comparison, Differs, compare, shown
+from lean_memory.maintenance.drafts import Draft, Snapshot
+from lean_memory.maintenance.wording import wording
+from lean_memory.proposals import ProposalKind
+
+_MOST = 8
+"""Facts of one proposal; more cannot be compared at a glance."""
+
+
+def near_duplicates(snapshot: Snapshot, texts: Wordings | None = None) -> Iterator[Draft]:
+    """Merges of open facts of one slot that say the same: near by cosine, and different in no number, name, sign or other word.
+
+    The survivor says at least as much as each of the others, and nothing that is more trusted is merged into what is less.
+    """
+    texts = texts or Wordings(snapshot.facts)
+    for block in blocks((place, _slot(fact)) for place, fact in enumerate(snapshot.facts) if _may_merge(fact, snapshot)):
+        yield from _merges(snapshot, block, texts)
+
+
+def same_statement(one: Fact, other: Fact, texts: tuple[int, int], read: Wordings) -> Comparison:
+    """Hold two facts of one slot against each other, by their texts, and where they have values by these too."""
+    said = compare(read[texts[0]], read[texts[1]])
+    if one.predicate == STATES or said.differs in _BY_TEXT:
+        return said
+    return compare(wording(one.object), wording(other.object), exact=True)
+
+
+_BY_TEXT = frozenset({Differs.NUMBER, Differs.NEGATION})
+
+
+def _slot(fact: Fact) -> tuple[str, str, str, str]:
+    return name_key(fact.subject), fact.predicate, fact.polarity, fact.modality
+
+
+def _may_merge(fact: Fact, snapshot: Snapshot) -> bool:
+    is_open = fact.is_latest and fact.valid_to is None and fact.record_kind is RecordKind.FACT
+    return is_open and fact.id not in snapshot.held and not fact.flags
+
+
+def _merges(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterator[Draft]:
+    facts = snapshot.facts
+    partners: dict[int, list[tuple[Near, int]]] = defaultdict(list)
+    for near in near_pairs(snapshot, block, texts, snapshot.thresholds.duplicate):
+        one, other = facts[near.first], facts[near.second]
+        if _is_repeated(one, other):
+            continue
+        found = same_statement(one, other, (near.first, near.second), texts)
+        survivor = _survivor(one, other, found)
+        if survivor is not None:
+            kept, merged = (near.first, near.second) if survivor is one else (near.second, near.first)
+            partners[kept].append((near, merged))
+    yield from _drafts(snapshot, partners)
+
+
+def _is_repeated(one: Fact, other: Fact) -> bool:
+    """Whether they are exact duplicates, which a run merges by itself."""
+    return value_key(one.object or one.fact_text) == value_key(other.object or other.fact_text) and one.trust is other.trust
+
+
+def _survivor(one: Fact, other: Fact, found: Comparison) -> Fact | None:
+    if not found.same:
+        return None
+    if one.trust is not other.trust:
+        trusted = other if outranks(other.trust, one.trust) else one
+        says_less = found.says_more == (1 if trusted is one else -1)
+        return None if says_less else trusted
+    if found.says_more:
+        return other if found.says_more > 0 else one
+    return min((one, other), key=lambda fact: (fact.valid_at, fact.recorded_at, fact.id))
+
+
+def _drafts(snapshot: Snapshot, partners: dict[int, list[tuple[Near, int]]]) -> Iterator[Draft]:
+    """Each survivor with those that it can stand for, the one with most of them first; no fact is in two of the drafts."""
+    facts, taken = snapshot.facts, set[FactId]()
+    for kept, found in sorted(partners.items(), key=lambda item: (-len(item[1]), item[0])):
+        if facts[kept].id in taken:
+            continue
+        chosen = [(near, merged) for near, merged in found if facts[merged].id not in taken][: _MOST - 1]
+        if chosen:
+            members = (facts[kept], *(facts[merged] for _, merged in chosen))
+            taken.update(fact.id for fact in members)
+            yield _draft(members, min(near.cosine for near, _ in chosen))
+
+
+def _draft(facts: tuple[Fact, ...], cosine: float) -> Draft:
+    survivor, others = facts[0], facts[1:]
+    more = [compare(wording(fact.fact_text), wording(survivor.fact_text)).only_second for fact in others]
+    extra = shown(dict.fromkeys(word for words in more for word in words))
+    says = f"The first also says “{extra}”. " if extra else ""
+    return Draft(
+        kind=ProposalKind.MERGE,
+        entity=survivor.subject,
+        facts=facts,
+        cosine=round(cosine, 4),
+        scores=(("cosine", max(0.0, min(1.0, round(cosine, 4)))),),
+        reason=f"{_count(len(facts))} say the same in other words. {says}The first would be kept, and the "
+        f"{'other closes' if len(others) == 1 else 'others close'} when it does.",
+    )
+
+
+def _count(number: int) -> str:
+    return "These two" if number == 2 else f"These {number}"

@@ -1,0 +1,211 @@
+"""A sentence as the words that decide what it says: names, numbers with their units, signs such as "not" or "from", and the rest."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from lean_memory.extraction.languages import language
+from lean_memory.maintenance.lexicon import Lexicon, lexicon, units
+
+_UNSPACED = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u30ff\u31f0-\u31ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_TOKEN = re.compile(
+    rf"(?P<number>\d+(?:[.,:/]\d+)*)|(?P<mark>[%$€£¥￥])|(?P<character>[{_UNSPACED}])|(?P<word>(?:(?![{_UNSPACED}])[^\W\d_])+"
+    rf"(?:['’](?:(?![{_UNSPACED}])[^\W\d_])+)*)|(?P<stop>[.!?。！？;；]+)"
+)
+_CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_TITLED = 0.6
+_CURRENCIES = frozenset("$€£¥")
+
+
+class Kind(Enum):
+    """What a word is for telling sentences apart."""
+
+    WORD = auto()
+    NAME = auto()
+    NUMBER = auto()
+    SIGN = auto()
+    """A word of a class such as negation, possibility, direction or person."""
+    RELATION = auto()
+    """Puts things in relation: "in", "from"."""
+    JOINT = auto()
+    """Joins equals, which may change places: "and"."""
+    CRITICAL = auto()
+    """Changes what it stands before: "former", "left"."""
+    LIGHT = auto()
+    """May be left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word that counts; `key` is what it is compared by, and `shown` how it stands in the text."""
+
+    key: str
+    shown: str
+    kind: Kind
+    leads: bool = False
+    """It says whose something is, or stands before it: without it, the sentence would be about something else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """What a sentence says, word by word; words that say nothing by themselves are left out."""
+
+    words: tuple[Word, ...]
+    lexicon: Lexicon
+    spaced: bool
+    """Whether its language parts words; if not, its words are characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Raw:
+    text: str
+    folded: str
+    kind: str
+    starts: bool
+    """It is the first of its sentence, where a capital tells nothing."""
+
+
+def wording(text: str) -> Wording:
+    """Read a sentence of any language; what the lexicon of its language does not know is an ordinary word."""
+    code = language(text)
+    known = lexicon(code)
+    raw = list(_raw(_clock_times(unicodedata.normalize("NFKC", text))))
+    titled = _is_titled(raw)
+    words = tuple(_with_amounts(list(_read(raw, known, titled)), known))
+    return Wording(words=words, lexicon=known, spaced=not any(each.kind == "character" for each in raw))
+
+
+def _clock_times(text: str) -> str:
+    def told(found: re.Match[str]) -> str:
+        hour = int(found[1]) % 12 + (12 if found[3] in "pP" else 0)
+        return f"{hour}:{found[2] or '00'}"
+
+    return _CLOCK.sub(told, text)
+
+
+def _raw(text: str) -> Iterator[_Raw]:
+    starts = True
+    for found in _TOKEN.finditer(text):
+        kind = str(found.lastgroup)
+        if kind == "stop":
+            # The point of an abbreviation is followed by more of the sentence; a capital after it tells nothing either way.
+            starts = True
+            continue
+        shown = found[0].replace("’", "'")
+        yield _Raw(text=shown, folded=shown.casefold(), kind=kind, starts=starts)
+        starts = False
+
+
+def _is_titled(raw: Sequence[_Raw]) -> bool:
+    """Whether it is written like a headline, where capitals do not tell names; then every word is as strict as a name."""
+    long = [each for each in raw if each.kind == "word" and len(each.text) > 3]
+    return len(long) >= 3 and sum(each.text[0].isupper() for each in long) >= _TITLED * len(long)
+
+
+def _read(raw: Sequence[_Raw], known: Lexicon, titled: bool) -> Iterator[Word]:
+    place, owned = 0, False
+    while place < len(raw):
+        size, sign = _sign_at(raw, place, known)
+        if sign:
+            shown = " ".join(each.text for each in raw[place : place + size])
+            yield Word(key=f"{sign}!", shown=shown, kind=Kind.SIGN)
+            place += size
+            continue
+        each, rest = raw[place], raw[place + 1 : place + 2]
+        owns = each.folded.endswith(("'s", "s'"))
+        key = each.folded.removesuffix("'s").removesuffix("'")
+        before_genitive = bool(rest) and rest[0].folded in known.genitive
+        if each.folded in known.relation or each.folded in known.joint:
+            yield Word(key=each.folded, shown=each.text, kind=Kind.RELATION if each.folded in known.relation else Kind.JOINT)
+            place += 1
+            continue
+        if key in known.genitive or key in known.filler or (key.startswith("'") and len(key) < 4):
+            place += 1
+            continue
+        yield Word(key=key, shown=each.text, kind=_kind(each, key, known, titled), leads=owned or owns or before_genitive)
+        owned = owns
+        place += 1
+
+
+def _sign_at(raw: Sequence[_Raw], place: int, known: Lexicon) -> tuple[int, str]:
+    """The sign that begins here, longest first, with the number of tokens it takes; an empty one where there is none."""
+    joint = "" if raw[place].kind == "character" else " "
+    for size in range(min(known.longest, len(raw) - place), 0, -1):
+        sign = known.signs.get(joint.join(each.folded for each in raw[place : place + size]))
+        if sign:
+            return size, sign
+    return (1, "not") if raw[place].folded.endswith("n't") else (1, "")
+
+
+def _kind(each: _Raw, key: str, known: Lexicon, titled: bool) -> Kind:
+    if each.kind in {"number", "mark"} or key in known.numbers:
+        return Kind.NUMBER
+    if key in known.critical:
+        return Kind.CRITICAL
+    if key in known.light:
+        return Kind.LIGHT
+    if titled and not known.knows(key):
+        return Kind.NAME
+    capital = each.text[0].isupper()
+    if capital and ((not each.starts and not titled) or not known.knows(key)):
+        return Kind.NAME
+    return Kind.WORD
+
+
+def _with_amounts(words: list[Word], known: Lexicon) -> Iterator[Word]:
+    """Numbers as figures, with what multiplies them and their unit in the key: "$2 million" and "2,000,000 dollars" are one."""
+    place = 0
+    while place < len(words):
+        word = words[place]
+        if word.kind is not Kind.NUMBER and word.key not in known.scales:
+            yield word
+            place += 1
+            continue
+        taken = _amount(words, place, known)
+        yield taken[0]
+        place += taken[1]
+
+
+def _amount(words: list[Word], place: int, known: Lexicon) -> tuple[Word, int]:
+    start, unit = place, ""
+    if words[place].key in _CURRENCIES | {"￥"}:
+        unit = units().get(words[place].key, words[place].key)
+        place += 1
+    figure, read = _figure(words, place, known)
+    place += read
+    if place < len(words) and not unit:
+        found = units().get(words[place].key)
+        if found and read:
+            unit, place = found, place + 1
+    shown = " ".join(word.shown for word in words[start : max(place, start + 1)])
+    key = f"{figure} {unit}".strip() or words[start].key
+    return replace(words[start], key=key, shown=shown, kind=Kind.NUMBER), max(place - start, 1)
+
+
+def _figure(words: list[Word], place: int, known: Lexicon) -> tuple[str, int]:
+    """The figure that begins at a place, as text, and how many words it takes."""
+    if place >= len(words):
+        return "", 0
+    key, read = words[place].key, 1
+    if key in known.numbers:
+        value: float | None = known.numbers[key]
+    elif key in known.scales:
+        value, read = 1.0, 0
+    elif words[place].kind is Kind.NUMBER:
+        plain = key.replace(",", "") if _GROUPED.fullmatch(key) else key
+        value = float(plain) if re.fullmatch(r"\d+(?:\.\d+)?", plain) and plain.count(".") < 2 else None
+        if value is None:
+            return plain, 1
+        if plain.startswith("0") or len(plain) > 15:
+            return plain, 1
+    else:
+        return "", 0
+    while place + read < len(words) and words[place + read].key in known.scales:
+        value = (value or 1.0) * known.scales[words[place + read].key]
+        read += 1
+    return f"{value:.15g}", max(read, 1)
