@@ -23,7 +23,7 @@ from lean_memory.settings import Settings
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.namespace_store import NamespaceStore
 from lean_memory.upkeep import Upkeep
-from lean_memory.vectors import EMBEDDER, SECOND, Pace, make_missing, spaces_of
+from lean_memory.vectors import EMBEDDER, SECOND, Pace, drop_old, make_missing, spaces_of
 
 _MOST_SERVED = 200
 """How many facts of a list count as served; nobody repeats more."""
@@ -145,6 +145,10 @@ class OpenNamespace:
         if made.made and second is not None:
             store.look(lambda tx: codes.refresh(tx.connection, second.identity))
         return made
+
+    def drop_old_vectors(self) -> int:
+        """Drop the vectors of models that this memory does not use, see `drop_old`."""
+        return drop_old(self.store, self._models.embedders())
 
     def status(self) -> NamespaceStatus:
         """Counts and health, and how far the vectors of each model are made."""

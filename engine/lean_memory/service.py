@@ -274,6 +274,10 @@ class MemoryService(Maintaining):
         pace = Pace(limit=limit, ends=ends, progress=progress, cancelled=cancelled or (lambda: False))
         return self._with(namespace, lambda opened: opened.catch_up_vectors(pace), create=False)
 
+    def drop_old_vectors(self, namespace: str) -> int:
+        """Drop the vectors of models that this memory was not opened with, which were kept for going back; gives of how many models."""
+        return self._with(namespace, lambda opened: opened.drop_old_vectors(), create=False)
+
     def clear(self, namespace: str) -> ClearResult:
         """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
         with self._files.cleared(namespace):

@@ -20,7 +20,7 @@ from lean_memory.store.only_maker import only_maker
 
 _AT_ONCE = 32
 """Texts to a batch: a model of the size of MiniLM reads them in a fifth of a second, and they are written in some milliseconds."""
-_LONGEST_REST = 0.1
+_SHORTEST_REST, _LONGEST_REST = 0.005, 0.1
 """Seconds."""
 
 EMBEDDER, SECOND, OLD = "embedder", "second", "old"
@@ -66,6 +66,15 @@ def make_few(store: NamespaceStore, embedder: Embedder, most: int) -> None:
     if not store.look(lambda tx: tx.has_all_vectors(embedder.identity)) and _missing(store, [embedder]) <= most:
         with suppress(NotFoundError):
             _make(store, embedder, Pace(rests=False))
+
+
+def drop_old(store: NamespaceStore, embedders: Sequence[Embedder]) -> int:
+    """Drop the vectors of all models but these, a little at a time; gives of how many models. Broken off, the next call goes on."""
+    used = [embedder.identity for embedder in embedders]
+    dropped = store.change(lambda tx: tx.put_vectors_aside(used), anew=False)
+    while store.change(WriteTransaction.drop_some_vectors, anew=False):
+        sleep(_SHORTEST_REST)
+    return dropped
 
 
 def spaces_of(store: NamespaceStore, roles: Sequence[tuple[str, Embedder]]) -> tuple[VectorSpace, ...]:
@@ -120,7 +129,7 @@ def _make_below(store: NamespaceStore, embedder: Embedder, pace: Pace) -> None:
             if pace.progress is not None:
                 pace.progress(pace.made, _missing(store, [embedder]))
             if pace.rests:
-                sleep(min(took, _LONGEST_REST))
+                sleep(min(max(took, _SHORTEST_REST), _LONGEST_REST))
 
 
 def _next_texts(tx: ReadTransaction, *, model: ModelIdentity, size: int, below: int | None) -> tuple[dict[int, str], int | None]:

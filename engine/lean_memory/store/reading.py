@@ -18,6 +18,7 @@ from lean_memory.domain import Episode, Fact, Instant, ModelIdentity, Span, Visi
 from lean_memory.store import search_index, slots
 from lean_memory.store.entities import entity_names
 from lean_memory.store.episodes import waiting_episodes
+from lean_memory.store.old_vectors import kept_models
 from lean_memory.store.rows import CURRENT_FACT, FACT_KNOWN_AT, episode_of, facts_of, passage_as_fact
 from lean_memory.store.visibility import LATEST
 
@@ -137,8 +138,8 @@ class ReadTransaction:
         return search_index.lacking(self.connection, model)
 
     def models(self) -> list[ModelIdentity]:
-        """The models whose vectors the file holds, oldest first."""
-        return [model for _, model in search_index.models(self.connection)]
+        """The models whose vectors the file keeps, oldest first."""
+        return kept_models(self.connection)
 
     def count_texts(self) -> int:
         """How many texts the index has."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import apsw
 import numpy as np
@@ -175,7 +176,7 @@ def rows_without_vector(con: apsw.Connection, model: ModelIdentity, limit: int, 
         rows = [row_id for (row_id,) in con.execute("SELECT id FROM index_row WHERE id < ? ORDER BY id DESC LIMIT ?", (below, BLOCK))]
         if not rows:
             break
-        there = frozenset[int]() if number is None else _with_vector(con, number, model, rows[-1], rows[0])
+        there = frozenset[int]() if number is None else rows_with_vector(con, number, model, rows[-1], rows[0])
         found += [row_id for row_id in rows if row_id not in there]
         below = rows[-1]
     return found[:limit]
@@ -197,9 +198,8 @@ def count_lacking(con: apsw.Connection, number: int, model: ModelIdentity) -> in
     """The same, counted in the index itself."""
     rows: int = con.execute("SELECT count(*) FROM index_row").get
     size = code_record_size(model)
-    return rows - sum(
-        np.count_nonzero(np.frombuffer(block, np.uint8)[::size]) for (block,) in con.execute(f"SELECT rows FROM code_{number:d}")
-    )
+    blocks = cast("list[tuple[bytes]]", con.execute(f"SELECT rows FROM code_{number:d}").fetchall())
+    return rows - sum(BLOCK - block[::size].count(0) for (block,) in blocks)
 
 
 def begin_to_count(con: apsw.Connection) -> None:
@@ -315,8 +315,8 @@ def _write_block(con: apsw.Connection, table: str, layer: int, row_id: int, reco
     con.execute(_NOTE_CHANGE, (layer, row_id // BLOCK))
 
 
-def _with_vector(con: apsw.Connection, number: int, model: ModelIdentity, first: int, last: int) -> frozenset[int]:
-    """Which rows of a range have a vector."""
+def rows_with_vector(con: apsw.Connection, number: int, model: ModelIdentity, first: int = 0, last: int = _ENDLESS) -> frozenset[int]:
+    """Which rows of a range, or of all blocks that it touches, have a vector."""
     found: list[int] = []
     blocks = (first // BLOCK, last // BLOCK)
     for block, content in con.execute(f"SELECT id, rows FROM code_{number:d} WHERE id BETWEEN ? AND ?", blocks):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
 import apsw
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lean_memory.changes import ChangeSet, Slot, Window
 from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant, ModelIdentity, Span
-from lean_memory.store import search_index, tombstones
+from lean_memory.store import old_vectors, search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
 from lean_memory.store.clear import revive
 from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark
@@ -116,6 +116,14 @@ class WriteTransaction:
         """
         now = ReadTransaction(connection=self.connection, namespace=self._namespace).texts(list(texts))
         return search_index.set_vectors(self.connection, model, {row: vectors[row] for row, text in texts.items() if now.get(row) == text})
+
+    def put_vectors_aside(self, used: Collection[ModelIdentity]) -> int:
+        """Let nobody ask for the vectors of other models than those in use; gives how many models those are."""
+        return old_vectors.put_aside(self.connection, used)
+
+    def drop_some_vectors(self) -> bool:
+        """Drop some of the vectors that were put aside; gives whether there are more."""
+        return old_vectors.drop_some(self.connection)
 
     def apply(
         self,
