@@ -233,6 +233,8 @@ def _brought(models: Path, tier: TierSpec, source: Source, watch: Watch) -> Pull
         return None
     except OSError as error:
         raise translated(error, models) from error
+    finally:
+        watch.tell()
 
 
 def _size(path: Path) -> int:

@@ -59,12 +59,12 @@ class Watch:
         """A new phase, of so many bytes in all, of which so many are there."""
         self._phase, self._total, self._done = phase, total, done
         self._recent.clear()
-        self._tell()
+        self.tell()
 
     def turn_to(self, model_id: str, path: str) -> None:
         """This file comes next."""
         self._model_id, self._path = model_id, path
-        self._tell()
+        self.tell()
 
     def learned(self, more: int) -> None:
         """The total is so many bytes more, or less, than was thought."""
@@ -101,6 +101,11 @@ class Watch:
         self._cancel.wait(seconds)
         self.heed()
 
+    def tell(self) -> None:
+        """Report this moment."""
+        self._told = self._clock()
+        self._report(self.progress)
+
     @property
     def progress(self) -> Progress:
         """This moment."""
@@ -126,8 +131,4 @@ class Watch:
 
     def _tell_now_and_then(self) -> None:
         if self._clock() - self._told >= _OFTEN:
-            self._tell()
-
-    def _tell(self) -> None:
-        self._told = self._clock()
-        self._report(self.progress)
+            self.tell()
