@@ -6,13 +6,15 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 TIMEOUT_S = 1800
+
+Said = dict[str, Any]
 
 
 def ask_child(*arguments: str | Path) -> dict[str, Any]:
@@ -55,6 +57,22 @@ def running_writer(root: Path, namespace: str) -> Generator[dict[str, Any]]:
         last = child.stdout.read()
         child.wait(timeout=TIMEOUT_S)
     said |= json.loads(last.splitlines()[-1])
+
+
+@contextmanager
+def running_child(*arguments: str | Path) -> Generator[Iterator[Said]]:
+    """A child and what it says, line by line; whatever it is at is ended by SIGKILL when the block ends. Raises CalledProcessError where it failed."""
+    command = _command(*arguments)
+    child = subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    try:
+        yield map(json.loads, child.stdout)
+    finally:
+        child.kill()
+        child.stdout.close()
+        code = child.wait(timeout=TIMEOUT_S)
+    if code not in {0, -9}:
+        raise subprocess.CalledProcessError(code, command)
 
 
 def _command(*arguments: str | Path) -> list[str]:

@@ -19,6 +19,7 @@ from bench.size import run_coldstart, run_size
 from bench.speed import run_adds
 from bench.suites import Setting
 from bench.supersession import run_supersession
+from bench.switch import run_switch
 from bench.vectors import RememberingEmbedder
 from lean_memory.models.builtin import BuiltinEmbedder
 
@@ -36,6 +37,7 @@ SUITES: dict[str, Callable[[Setting], SuiteResult]] = {
     "search": run_search,
     "adds": run_adds,
     "writers": run_writers,
+    "switch": run_switch,
     "size": run_size,
     "coldstart": run_coldstart,
 }
