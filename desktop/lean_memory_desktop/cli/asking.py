@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -32,9 +33,8 @@ def search(options: Options) -> int:
             include_cold=options.include_cold,
         )
     if options.json:
-        write_json(
-            {"namespace": options.namespace, "query": query, "as_of": as_of, "known_at": known_at, "hits": [hit_form(hit) for hit in hits]}
-        )
+        asked = {"namespace": options.namespace, "query": query, "as_of": as_of, "known_at": known_at}
+        write_json({**asked, "hits": [hit_form(hit) for hit in hits], "is_known": _is_known(hits)})
         return Exit.FINE
     if not hits:
         say(f"Nothing is known about this in {options.namespace!r}.")
@@ -45,7 +45,7 @@ def search(options: Options) -> int:
     else:
         rows = [_hit_row(rank, hit, zone) for rank, hit in enumerate(hits, start=1)]
         table(["#", "text", "since", "until", "score", "why", "id"], rows)
-    if max(hit.relevance for hit in hits) < WEAK_RELEVANCE:
+    if not _is_known(hits):
         complain("No close match; these are the nearest. Perhaps it was never told.")
     lacking = sorted({lack for hit in hits for lack in hit.degraded})
     if lacking:
@@ -156,6 +156,11 @@ def _hit_row(rank: int, hit: SearchHit, zone: tzinfo | None) -> list[str]:
     fact = hit.fact
     times = (show_moment(fact.valid_at, zone), show_end(fact.valid_to, zone))
     return [str(rank), fact.fact_text, *times, f"{hit.final_score:.2f}", _why(hit), short_id(fact)]
+
+
+def _is_known(hits: Sequence[SearchHit]) -> bool:
+    """Whether any hit is close enough to be an answer."""
+    return any(hit.relevance >= WEAK_RELEVANCE for hit in hits)
 
 
 def _explain_hit(rank: int, hit: SearchHit, zone: tzinfo | None) -> None:

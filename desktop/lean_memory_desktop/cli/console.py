@@ -47,6 +47,11 @@ def complain(text: str, *, indent: int = 0) -> None:
     print(" " * indent + printable(text, sys.stderr), file=sys.stderr)
 
 
+def counted(number: int, thing: str) -> str:
+    """So many of a thing whose plural has an s: `1 fact`, `2 facts`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def write_json(value: object) -> None:
     """One JSON document on stdout, in ASCII, so that no console and no pipe can change it."""
     print(json.dumps(value, ensure_ascii=True, indent=2))

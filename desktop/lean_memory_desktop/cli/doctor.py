@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lean_memory.errors import LeanMemoryError
-from lean_memory_desktop.cli.console import say, write_json
+from lean_memory_desktop.cli.console import counted, say, write_json
 from lean_memory_desktop.cli.doctor_connections import connection_findings, service_findings
 from lean_memory_desktop.cli.finding import Finding
 from lean_memory_desktop.cli.opening import data_root, open_files
@@ -144,7 +144,11 @@ def _namespace(memory: Memory, name: str) -> Iterator[Finding]:
             remedy=f"lean-memory add -n '{name}' finishes them with the next sentence you add.",
         )
     if not (status.problems or broken or status.unfinished):
-        yield Finding(subject=subject, sound=True, sentence=f"{name!r} is sound: {status.facts} facts from {status.episodes} messages.")
+        yield Finding(
+            subject=subject,
+            sound=True,
+            sentence=f"{name!r} is sound: {counted(status.facts, 'fact')} from {counted(status.episodes, 'message')}.",
+        )
 
 
 def _to_write(path: Path) -> str:

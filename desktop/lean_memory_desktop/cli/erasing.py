@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lean_memory.domain import WEAK_RELEVANCE
 from lean_memory.errors import NotFoundError
-from lean_memory_desktop.cli.console import ask, can_ask, complain, say, write_json
+from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
 from lean_memory_desktop.cli.opening import find_fact, is_passage, open_memory
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
@@ -52,7 +52,7 @@ def clear(options: Options) -> int:
         if namespace not in memory.namespaces():
             raise NotFoundError(f"There is no namespace {namespace!r}; `lean-memory namespaces` lists those there are.")
         everything = memory.facts(namespace, include_history=True, include_cold=True)
-        if not _agreed(options, f"The whole namespace {namespace!r} ({len(everything)} facts) will be erased for good.", []):
+        if not _agreed(options, f"The whole namespace {namespace!r} ({counted(len(everything), 'fact')}) will be erased for good.", []):
             return Exit.FAILED
         copies = memory.clear(namespace).copies
     if options.json:
@@ -113,10 +113,10 @@ def _agreed(options: Options, warning: str, sentences: list[str]) -> bool:
 
 
 def _report(results: list[ForgetResult]) -> None:
-    say(
-        f"Erased: {sum(result.facts for result in results)} facts, {sum(result.passages for result in results)} passages of "
-        f"{sum(result.episodes for result in results)} messages. They will not be learned again from the same sentence."
-    )
+    facts, passages = sum(result.facts for result in results), sum(result.passages for result in results)
+    messages = sum(result.episodes for result in results)
+    gone = f"{counted(facts, 'fact')}, {counted(passages, 'passage')} of {counted(messages, 'message')}"
+    say(f"Erased: {gone}. They will not be learned again from the same sentence.")
     _name_copies(name for result in results for name in result.backups_holding_copies)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lean_memory_desktop.cli.console import complain, say, write_json
+from lean_memory_desktop.cli.console import complain, counted, say, write_json
 from lean_memory_desktop.cli.opening import open_files
 from lean_memory_desktop.cli.options import Exit, Options
 
@@ -15,7 +15,7 @@ def finish(options: Options) -> int:
         counts = {"finished": done.episodes, "waiting": done.waiting, "missing": done.missing}
         write_json({"namespace": options.namespace, **counts, "fact_ids": list(done.fact_ids), "superseded": list(done.superseded)})
     else:
-        say(f"{done.episodes} texts finished, {len(done.fact_ids)} facts added; {done.waiting} wait.")
+        say(f"{counted(done.episodes, 'text')} finished, {counted(len(done.fact_ids), 'fact')} added; {done.waiting} wait.")
     if done.missing and not options.json:
         complain(done.missing)
     return Exit.FAILED if done.missing else Exit.FINE
