@@ -63,6 +63,24 @@ def near_pairs(snapshot: Snapshot, block: Sequence[int], texts: Wordings, floor:
         yield Near(first=one, second=other, cosine=cosine)
 
 
+def groups_of_a_matter(
+    snapshot: Snapshot, block: Sequence[int], texts: Wordings, floor: float, *, least: int, most: int
+) -> Iterator[list[int]]:
+    """Facts of a block that are about one matter: they share a word and lie near their middle. No fact is in two of the groups."""
+    taken: set[int] = set()
+    for sharing in sorted(_sharing(block, texts, least), key=len):
+        group = [place for place in sharing if place not in taken][:most]
+        if len(group) < least:
+            continue
+        vectors = snapshot.vectors[group]
+        middle = vectors.mean(axis=0)
+        near = vectors @ middle >= floor * np.linalg.norm(middle)
+        group = [place for place, is_near in zip(group, near, strict=True) if is_near]
+        if len(group) >= least:
+            taken.update(group)
+            yield group
+
+
 def blocks(facts: Iterable[tuple[int, Hashable]]) -> Iterator[list[int]]:
     """The places of facts that have the same key, where there are at least two."""
     found: dict[Hashable, list[int]] = defaultdict(list)
@@ -75,7 +93,7 @@ def _groups(block: Sequence[int], texts: Wordings) -> Iterator[list[int]]:
     if len(block) <= _SMALL:
         yield list(block)
         return
-    keys = {place: marks(texts[place]) for place in block}
+    keys = _marks(block, texts)
     counted = Counter(key for each in keys.values() for key in each)
     sharing: dict[str, list[int]] = defaultdict(list)
     for place, each in keys.items():
@@ -84,6 +102,19 @@ def _groups(block: Sequence[int], texts: Wordings) -> Iterator[list[int]]:
             sharing[key].append(place)
     for places in sharing.values():
         yield from _windows(places, keys)
+
+
+def _sharing(block: Sequence[int], texts: Wordings, least: int) -> list[list[int]]:
+    """The places that share a word, for each word that enough of them have."""
+    sharing: dict[str, list[int]] = defaultdict(list)
+    for place, keys in _marks(block, texts).items():
+        for key in keys:
+            sharing[key].append(place)
+    return [places for places in sharing.values() if len(places) >= least]
+
+
+def _marks(block: Sequence[int], texts: Wordings) -> dict[int, frozenset[str]]:
+    return {place: marks(texts[place]) for place in block}
 
 
 def _windows(places: list[int], keys: Mapping[int, frozenset[str]]) -> Iterator[list[int]]:

@@ -75,16 +75,9 @@ def _in_words(left: Sequence[Word], right: Sequence[Word], known: Lexicon, *, sh
     """The gravest difference in what only one of the two sentences says."""
     words = [word for word in (*left, *right) if word.kind not in _SLIGHT]
     kinds = {word.kind for word in words}
-    if Kind.NUMBER in kinds:
-        return Differs.NUMBER
-    if Kind.SIGN in kinds:
-        return Differs.NEGATION if any(word.key in _NEGATIONS for word in words) else Differs.SIGN
-    if any(frozenset({one.key, other.key}) in known.opposites for one in left for other in right):
-        return Differs.SIGN
-    if any(_contrary(one, other, known) for one in left for other in right):
-        return Differs.OPPOSITE
-    if not words:
-        return None
+    grave = _grave(left, right, known, kinds)
+    if grave is not None or not words:
+        return grave
     one_sided = all(word.kind in _SLIGHT for word in left) or all(word.kind in _SLIGHT for word in right)
     allowed = may_say_more and one_sided and Kind.CRITICAL not in kinds and not any(word.leads for word in words)
     if allowed and len(words) * _MORE <= shared:
@@ -92,7 +85,25 @@ def _in_words(left: Sequence[Word], right: Sequence[Word], known: Lexicon, *, sh
     return Differs.NAME if Kind.NAME in kinds else Differs.WORD
 
 
+def _grave(left: Sequence[Word], right: Sequence[Word], known: Lexicon, kinds: set[Kind]) -> Differs | None:
+    """What no two sentences that say the same differ in, however much they share."""
+    if Kind.NUMBER in kinds:
+        return Differs.NUMBER
+    if Kind.SIGN in kinds:
+        return Differs.NEGATION if any(word.key in _NEGATIONS for word in (*left, *right)) else Differs.SIGN
+    if any(frozenset({one.key, other.key}) in known.opposites for one in left for other in right):
+        return Differs.SIGN
+    if any(_contrary(one, other, known) for one in left for other in right):
+        return Differs.OPPOSITE
+    return None
+
+
 _NEGATIONS = frozenset({"not!", "ended!"})
+
+
+def is_counterpart(one: Word, other: Word, known: Lexicon) -> bool:
+    """Whether two words say the same by themselves: equal, inflected forms of one, two spellings, or listed as such."""
+    return any(alike(one, other, known) for alike in (_equal, _inflected, _spelled, _listed))
 
 
 def _counterparts(first: Wording, second: Wording) -> dict[int, int]:

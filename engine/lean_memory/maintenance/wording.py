@@ -57,6 +57,8 @@ class Wording:
 
     words: tuple[Word, ...]
     lexicon: Lexicon
+    is_stative: bool
+    """Whether a verb of it tells what can be so in one way only at one moment: "is", "costs"."""
     spaced: bool
     """Whether its language parts words; if not, its words are characters."""
 
@@ -77,7 +79,8 @@ def wording(text: str) -> Wording:
     raw = list(_raw(_clock_times(unicodedata.normalize("NFKC", text))))
     titled = _is_titled(raw)
     words = tuple(_with_amounts(list(_read(raw, known, titled)), known))
-    return Wording(words=words, lexicon=known, spaced=not any(each.kind == "character" for each in raw))
+    is_stative = any(each.folded in known.stative for each in raw)
+    return Wording(words=words, lexicon=known, is_stative=is_stative, spaced=not any(each.kind == "character" for each in raw))
 
 
 def _clock_times(text: str) -> str:
