@@ -91,18 +91,18 @@ def git_sha1(content: bytes) -> str:
 
 @contextmanager
 def serving(repositories: Mapping[str, Mapping[str, bytes]], *, certificate: Path | None = None) -> Iterator[FakeHub]:
-    """A hub and its storage on free ports of 127.0.0.1 while the block runs; with a certificate (and its key) the hub speaks TLS."""
+    """A hub and its storage on free ports of 127.0.0.1 while the block runs; with a certificate and its key in one file they speak TLS."""
     hub = FakeHub(endpoint="", storage="", repositories={name: dict(files) for name, files in repositories.items()})
-    front = ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub))
-    back = ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub))
+    front, back = (ThreadingHTTPServer(("127.0.0.1", 0), _handler(hub)) for _ in range(2))
     scheme = "http"
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
-        front.socket = context.wrap_socket(front.socket, server_side=True)
+        for server in (front, back):
+            server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         scheme = "https"
     hub.endpoint = f"{scheme}://127.0.0.1:{front.server_address[1]}"
-    hub.storage = f"http://127.0.0.1:{back.server_address[1]}"
+    hub.storage = f"{scheme}://127.0.0.1:{back.server_address[1]}"
     threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}) for server in (front, back)]
     for server in (front, back):
         server.daemon_threads = True
