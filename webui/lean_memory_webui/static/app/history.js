@@ -27,6 +27,6 @@ function Link({ link, single }) {
 /** When a fact holds or held, in words. */
 export function span(fact) {
   if (fact.modality === 'planned') return t('planned_for', day(fact.valid_at));
-  if (fact.valid_to !== null) return t('from_to', day(fact.valid_at), day(fact.valid_to));
+  if (fact.valid_to !== null) return day(fact.valid_at) === day(fact.valid_to) ? t('on_day', day(fact.valid_at)) : t('from_to', day(fact.valid_at), day(fact.valid_to));
   return fact.is_latest ? t('since', day(fact.valid_at)) : t('said_on', day(fact.valid_at));
 }

@@ -38,11 +38,21 @@ export const post = (path, body, ended) => call('POST', path, { body, signal: en
 
 /** Let this browser in with the code in the address, if there is one, then follow the service for good. */
 export async function begin() {
+  await enterByAddress();
+  // A new link may be opened in a tab that shows the page already.
+  addEventListener('hashchange', async () => (await enterByAddress()) && connection.value === 'out' && resume());
+  follow();
+}
+
+async function enterByAddress() {
   const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
-  if (code) {
-    history.replaceState(null, '', location.pathname);
-    await enter(code);
-  }
+  if (!code) return false;
+  history.replaceState(null, '', location.pathname);
+  return enter(code);
+}
+
+function resume() {
+  connection.value = 'entering';
   follow();
 }
 
@@ -57,8 +67,11 @@ async function enter(code) {
   try {
     const given = await post('window/session', { code });
     localStorage.setItem(KEY, given.key);
+    refusal.value = '';
+    return true;
   } catch (error) {
     refusal.value = error.message;
+    return false;
   }
 }
 
@@ -90,9 +103,10 @@ async function follow() {
         take(state);
       }
     } catch (error) {
-      if (!(error instanceof Trouble) && error.name !== 'AbortError') console.warn(error);
+      if (error instanceof SyntaxError) throw error;
+      // Whatever else ends the stream, it is begun anew.
     }
-    if (connection.value === 'on' || connection.value === 'entering') connection.value = connection.value === 'on' ? 'lost' : 'entering';
+    if (connection.value === 'on') connection.value = 'lost';
     await new Promise((go) => setTimeout(go, rest));
     rest = Math.min(rest * 2, LONGEST_REST);
   }

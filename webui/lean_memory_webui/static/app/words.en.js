@@ -17,7 +17,7 @@ export const en = {
   facts: 'Facts', everything: 'Everything', about_whom: 'About', filter: 'Filter by words', with_history: 'what was before', with_cold: 'what is put away',
   fact_count: (shown, n) => `${shown} ${n === 1 ? 'fact' : 'facts'}`, more: (left) => `Show more (${left} left)`, narrow_down: (total) => `These are the 500 newest of ${total}. Filter by words or choose whom it is about to see the others.`,
   put_away: 'put away', no_longer: 'no longer', steering: 'tries to steer assistants; kept as mere text', correct: 'Correct…', forget: 'Forget…',
-  history: 'History', since: (when) => `since ${when}`, from_to: (from, to) => `${from} – ${to}`, said_on: (when) => `said of ${when}`, planned_for: (when) => `planned for ${when}`,
+  history: 'History', since: (when) => `since ${when}`, from_to: (from, to) => `${from} – ${to}`, on_day: (when) => `on ${when}`, said_on: (when) => `said of ${when}`, planned_for: (when) => `planned for ${when}`,
   learned: (when) => `learned ${when}`, confirmed: (n, when) => `said again ${n === 1 ? 'once' : `${n} times`}, last ${when}`,
   reason_superseded: 'replaced by something newer', reason_corrected: 'corrected', reason_retracted: 'taken back', reason_ended: 'over', reason_forgotten: 'what followed was erased', reason_duplicate: 'said twice', reason_outdated: 'outdated', reason_merged: 'put together with the same thing',
   answers: 'Answers', answers_found: (n) => `An assistant would be told ${some(n, 'thing')}, best first.`, answers_none: 'Nothing is known about that. An assistant would be told so; these come nearest.', nothing_like_it: 'Nothing comes near.', back_to_all: 'Back to everything',
@@ -49,7 +49,7 @@ export const en = {
   nothing_decided: 'Nothing was decided yet', runs: 'Tidying', run_done: 'done', run_failed: 'failed', run_cancelled: 'stopped', run_abandoned: 'broken off', run_running: 'running', reverted: 'Taken back.',
   // time
   time_about: 'Go to any day: what was true then, or what the memory knew then, beside now.', time_axis: 'What to compare', time_true: 'What was true', time_known: 'What was known', time_pick: 'Day', time_slider: 'Moment', time_differences: 'Differences',
-  time_changes: (n) => (n ? `${some(n, 'change')} since then` : 'Nothing changed since then'), time_same: (n) => `${some(n, 'fact')} stayed the same`, then_true: 'True then', then_known: 'Known then', mark_changed: 'changed', mark_gone: 'no longer', mark_new: 'new', and_more: (n) => `and ${n} more`,
+  time_changes: (n) => (n ? `${some(n, 'change')} since then` : 'Nothing changed since then'), time_same: (n) => `${some(n, 'fact')} stayed the same`, then_true: 'True then', then_known: 'Known then', mark_changed: 'changed', mark_was: 'was', mark_gone: 'no longer', mark_new: 'new', and_more: (n) => `and ${n} more`,
   // assistants
   assistants_about: 'They share this one memory. Each can be paused, and has a memory of its own if you like.', assistants_none: 'No assistant was found on this computer. Once one is installed, it can be connected here.', assistants_away: (n) => `${n} more that were not found here`,
   may_use: (name) => `${name} may use the memory`, paused: 'Paused: it can neither read nor write', standing_not_connected: 'not connected', standing_connected: 'connected', standing_outdated: 'connected to another installation', standing_edited: 'connected, entry edited by hand', standing_foreign: 'another program has the name', standing_unreadable: 'its configuration cannot be read', standing_by_itself: 'connected by itself',

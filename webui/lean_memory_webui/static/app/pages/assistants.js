@@ -42,11 +42,15 @@ function joined(assistants, clients, entries) {
 function Row({ row }) {
   const { caller } = row;
   const change = (what) => call('PATCH', `clients/${encodeURIComponent(row.id)}`, { body: what }).catch(complain);
+  const { busy, said, act } = useActs(row.id);
+  const canConnect = row.standing !== 'by itself' && row.standing !== 'connected';
   return html`<li class="assistant">
     <span class="monogram" aria-hidden="true">${row.name.slice(0, 1)}</span>
     <div class="grow"><h2 dir="auto">${row.name}</h2><p class="soft small">${status(row)}</p></div>
+    ${canConnect && html`<button class=${row.installed ? 'primary' : ''} disabled=${busy} onClick=${act('connect')}>${t(row.standing === 'outdated' ? 'connect_again' : 'connect')}<span class="hidden"> ${row.name}</span></button>`}
     ${caller && html`<${Switch} on=${!caller.paused} label=${t('may_use', row.name)} onChange=${(on) => change({ paused: !on })} />`}
-    <details class="grow-all"><summary>${t('details')}</summary><${Details} row=${row} change=${change} /></details>
+    <details class="grow-all"><summary>${t('details')}<span class="hidden"> ${row.name}</span></summary><${Details} row=${row} change=${change} busy=${busy} act=${act} /></details>
+    <p role="status" class=${said ? 'small grow-all' : 'hidden'}>${said}</p>
   </li>`;
 }
 
@@ -59,30 +63,29 @@ function status({ caller, standing, installed, read, wrote }) {
   return parts.join(' · ');
 }
 
-function Details({ row, change }) {
+/** Connecting, disconnecting and trying, and what came of it. */
+function useActs(id) {
   const [busy, work] = useState(false);
   const [said, put] = useState('');
-  const own = row.standing !== 'by itself';
   const act = (what) => async () => {
     work(true);
     put(t('trying'));
     try {
-      const { outcomes, sentence } = await post(`assistants/${row.id}/${what}`, {});
-      put(sentence || outcomes.map((one) => one.sentence).join(' '));
+      put((await post(`assistants/${id}/${what}`, {})).sentence);
     } catch (error) {
       put(error.message || t('unreachable'));
     }
     work(false);
   };
+  return { busy, said, act };
+}
+
+function Details({ row, change, busy, act }) {
   const connected = ['connected', 'edited', 'outdated'].includes(row.standing);
   return html`<div class="details">
     ${row.file && html`<p class="soft small break">${row.file}</p>`}
     ${row.caller && html`<${Home} caller=${row.caller} change=${change} />`}
-    ${own && html`<div class="actions">
-      ${row.standing !== 'connected' && html`<button class="primary" disabled=${busy} onClick=${act('connect')}>${t(row.standing === 'outdated' ? 'connect_again' : 'connect')}</button>`}
-      ${connected && html`<button disabled=${busy} onClick=${act('test')}>${t('test')}</button><button disabled=${busy} onClick=${act('disconnect')}>${t('disconnect')}</button>`}
-    </div>`}
-    <p role="status" class="small">${said}</p>
+    ${connected && html`<div class="actions"><button disabled=${busy} onClick=${act('test')}>${t('test')}</button><button disabled=${busy} onClick=${act('disconnect')}>${t('disconnect')}</button></div>`}
   </div>`;
 }
 

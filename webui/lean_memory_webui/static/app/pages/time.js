@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks';
 import { html } from '../html.js';
-import { longDay, number, t } from '../language.js';
+import { dayAndTime, longDay, number, t } from '../language.js';
 import { useFound, useRested } from '../loading.js';
 import { Choice, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { namespace } from '../places.js';
@@ -28,13 +28,14 @@ const middle = (moments) => moments[Math.floor(moments.length / 2)];
 
 function Slider({ moments, at, onMove }) {
   const steps = useMemo(() => [...moments, Date.now()], [moments]);
+  const told = (time) => (steps.at(-1) - steps[0] < 3 * 86_400_000 ? dayAndTime(time) : longDay(time));
   const place = Math.max(0, steps.findLastIndex((one) => one <= at));
   const pick = (event) => event.target.value && onMove(new Date(`${event.target.value}T23:59:59.999`).getTime());
   return html`<div class="slider">
-    <div class="between"><p class="moment" role="status">${longDay(at)}</p>
+    <div class="between"><p class="moment" role="status">${told(at)}</p>
       <label class="picker"><span class="soft">${t('time_pick')}</span><input type="date" value=${isoDay(at)} max=${isoDay(Date.now())} onChange=${pick} /></label></div>
-    <input type="range" min="0" max=${steps.length - 1} step="1" value=${place} aria-label=${t('time_slider')} aria-valuetext=${longDay(at)} onInput=${(event) => onMove(steps[Number(event.target.value)])} />
-    <div class="between soft small"><span>${longDay(steps[0])}</span><span>${t('now')}</span></div>
+    <input type="range" min="0" max=${steps.length - 1} step="1" value=${place} aria-label=${t('time_slider')} aria-valuetext=${told(at)} onInput=${(event) => onMove(steps[Number(event.target.value)])} />
+    <div class="between soft small"><span>${told(steps[0])}</span><span>${t('now')}</span></div>
   </div>`;
 }
 
@@ -52,7 +53,7 @@ function TwoMoments({ at, axis }) {
     <h2 role="status">${t('time_changes', data.changes)}</h2>
     ${data.pairs.length > 0 && html`<table class="then-now"><thead><tr><th scope="col">${t(axis === 'true' ? 'then_true' : 'then_known')}</th><th scope="col">${t('now')}</th></tr></thead>
       <tbody>${data.pairs.map(({ then, now }) => html`<tr key=${`${then?.id}${now?.id}`}>
-        <${Side} fact=${then} mark=${now ? 'changed' : 'gone'} /><${Side} fact=${now} mark=${then ? 'changed' : 'new'} /></tr>`)}</tbody></table>`}
+        <${Side} fact=${then} mark=${now ? 'was' : 'gone'} /><${Side} fact=${now} mark=${then ? 'changed' : 'new'} /></tr>`)}</tbody></table>`}
     ${data.changes > data.pairs.length && html`<p class="soft">${t('and_more', number(data.changes - data.pairs.length))}</p>`}
     <details class="stayed"><summary>${t('time_same', data.same)}</summary><ul class="plain">${data.stayed.map((fact) => html`<li key=${fact.id} dir="auto">${fact.fact_text}</li>`)}</ul>
       ${data.same > data.stayed.length && html`<p class="soft">${t('and_more', number(data.same - data.stayed.length))}</p>`}</details>

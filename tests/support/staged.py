@@ -1,0 +1,48 @@
+"""A data root in which proposals wait, made in this process before a service opens it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from lean_memory import Memory
+from lean_memory.domain import Fact
+from lean_memory.maintenance.caretaker import Caretaker
+from lean_memory.maintenance.drafts import Draft, Snapshot
+from lean_memory.maintenance.run import Request
+from lean_memory.maintenance.staging import BUDGET
+from lean_memory.models.builtin import BuiltinEmbedder
+from lean_memory.settings import read_settings
+from lean_memory.store.namespace_store import NamespaceStore
+
+DAY = 86_400_000
+
+
+def tell(root: Path, namespace: str, texts: Sequence[str], *, days_apart: float = 1.0) -> None:
+    """Tell a memory these texts, the last one just now."""
+    now = time.time_ns() // 1_000_000
+    items = [{"text": text, "t_ref": round(now - (len(texts) - at) * days_apart * DAY)} for at, text in enumerate(texts)]
+    with Memory(root=root) as memory:
+        memory.add_many(namespace, items)
+
+
+def stage(root: Path, namespace: str, choose: Callable[[dict[str, Fact]], Iterable[Draft]]) -> int:
+    """Let proposals wait: those that `choose` makes of the facts by their texts; gives how many."""
+    store = NamespaceStore.open(root, namespace, settings=read_settings(root), clock=lambda: time.time_ns() // 1_000_000)
+    try:
+        drafts: list[Draft] = []
+
+        def propose(snapshot: Snapshot) -> list[Draft]:
+            drafts[:] = choose({fact.fact_text: fact for fact in snapshot.facts if fact.id not in snapshot.held})
+            return drafts[:BUDGET]
+
+        care = Caretaker(store=store, embedder=BuiltinEmbedder(), proposers=(propose,))
+        waiting = 0
+        while True:
+            care.run(Request(apply=True, force=True))
+            before, waiting = waiting, care.queue(kind=None, limit=1, entity=None).total
+            if waiting == before:
+                return waiting
+    finally:
+        store.close()
