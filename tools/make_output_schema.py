@@ -38,8 +38,14 @@ def schema() -> dict[str, object]:
         "title": "What the commands of maintenance print with --json",
         "anyOf": [{"$ref": reference["$ref"]} for reference in commands.values()],
         "commands": {command: reference["$ref"] for command, reference in commands.items()},
-        "$defs": whole["$defs"],
+        "$defs": {name: _with_all_keys(definition) for name, definition in whole["$defs"].items()},
     }
+
+
+def _with_all_keys(definition: dict[str, object]) -> dict[str, object]:
+    """What is printed holds every key, also where its value is the default."""
+    properties = definition.get("properties")
+    return {**definition, "required": list(properties)} if isinstance(properties, dict) else definition
 
 
 if __name__ == "__main__":

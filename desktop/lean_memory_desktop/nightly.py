@@ -150,9 +150,8 @@ class Nightly:
             # Nobody expects a run at the moment of the first start.
             self._write(NightRecord(done=night.isoformat(), at=at))
         elif self._record.at != at:
-            before = dt.time.fromisoformat(self._record.at)
-            due = self._is_due(newest_night(self._now(), before, zone), before, zone)
-            self._write(replace(self._record, at=at, done=(night - _DAY if due else night).isoformat()))
+            before = newest_night(self._now(), dt.time.fromisoformat(self._record.at), zone)
+            self._write(replace(self._record, at=at, done=(night - _DAY if self._is_owed(before) else night).isoformat()))
 
     def _is_due(self, night: dt.date, at: dt.time, zone: dt.tzinfo) -> bool:
         record = self._known
@@ -160,9 +159,12 @@ class Nightly:
             return False
         if record.trying == night.isoformat() and record.again_at is not None and self._now() * 1000 < record.again_at:
             return False
-        if record.done is None:
+        return self._is_owed(night)
+
+    def _is_owed(self, night: dt.date) -> bool:
+        if self._known.done is None:
             return True
-        done = dt.date.fromisoformat(record.done)
+        done = dt.date.fromisoformat(self._known.done)
         # A night far ahead was noted while the clock was wrong, and would hold up every run until then.
         return done < night or done > night + _CLOCK_WAS_WRONG
 

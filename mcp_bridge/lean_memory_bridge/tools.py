@@ -203,16 +203,23 @@ async def memory_forget(
                 erased = await verbs_of(ctx).forget(caller, ForgetRequest(namespace=where, fact_id=fact_id))
             return answered(ForgetOutcome(forgotten=True, erased=erased), wording.forgotten(erased))
         case AcceptedElicitation(data=CannotAsk()):
-            with sentences():
-                proposal = await maintenance_of(ctx).propose_forget(caller, where, fact_id)
-            return answered(
-                ForgetOutcome(forgotten=False, proposal_id=proposal.id),
-                "Nothing is erased yet: the person has to confirm it, and this client has no way to ask them. It waits among the proposals for the "
-                "person. Tell them to confirm it in the window of the memory, or in a terminal with: "
-                f"lean-memory decide {shlex.quote(proposal.id)} approve -n {shlex.quote(where)}",
-            )
+            return await _left_to_the_person(ctx, where, fact_id)
         case _:
             return answered(ForgetOutcome(forgotten=False), "The person did not confirm it; nothing was erased.")
+
+
+async def _left_to_the_person(ctx: Calling, where: str, fact_id: str) -> CallToolResult:
+    """Have the erasure wait among the proposals; what was said and is no fact the person erases in a terminal."""
+    head = "Nothing is erased yet: the person has to confirm it, and this client has no way to ask them."
+    if "." in fact_id:
+        raise ToolError(f"{head} Tell them to run this in a terminal: lean-memory forget {shlex.quote(fact_id)} -n {shlex.quote(where)}")
+    with sentences():
+        proposal = await maintenance_of(ctx).propose_forget(caller_of(ctx), where, fact_id)
+    return answered(
+        ForgetOutcome(forgotten=False, proposal_id=proposal.id),
+        f"{head} It waits among the proposals: they confirm it in the window of the memory, or in a terminal with "
+        f"lean-memory decide {shlex.quote(proposal.id)} approve -n {shlex.quote(where)}",
+    )
 
 
 async def memory_clear(

@@ -20,9 +20,9 @@ async def connected(service: ServiceProcess, name: str, *, mode: str = "auto", a
     """A client that speaks for `name`; `answers` is what its person says to a question: accept, refuse, decline or cancel."""
     headers = {"Authorization": f"Bearer {admin_token(service.root)}", CLIENT_HEADER: name}
 
-    async def on_question(_context: Any, _asked: Any) -> ElicitResult:
+    async def on_question(_context: Any, asked: Any) -> ElicitResult:
         if answers in {"accept", "refuse"}:
-            return ElicitResult(action="accept", content={"erase": answers == "accept"})
+            return ElicitResult(action="accept", content=dict.fromkeys(asked.requested_schema["properties"], answers == "accept"))
         return ElicitResult(action="decline" if answers == "decline" else "cancel")
 
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:

@@ -270,6 +270,15 @@ def test_another_time_of_day_does_not_lose_the_night_that_was_missed(tmp_path: P
     assert pc.runs == ["2026-11-03 09:01", "2026-11-03 22:00"]
 
 
+def test_another_time_of_day_does_not_lose_a_missed_night_that_was_left_to_the_next(tmp_path: Path) -> None:
+    pc = machine(tmp_path)
+    pc.be_off_until("2026-11-05 03:00")
+    pc.live(minutes=5)
+    nights.change_settings(tmp_path, at=dt.time(22, 0))
+    pc.live(minutes=5)
+    assert pc.runs == ["2026-11-05 03:06"]
+
+
 def test_an_earlier_time_of_day_begins_with_the_next_night(tmp_path: Path) -> None:
     pc = machine(tmp_path)
     nights.change_settings(tmp_path, at=dt.time(2, 0))
