@@ -53,7 +53,14 @@ class Maintenance:
         if asked.every:
             caller.must_be_owner()
         namespace = None if asked.every else asked.namespace or caller.namespace
-        names = await self._do(caller, "maintain", namespace, lambda: self.verbs.memory.namespaces() if namespace is None else [namespace])
+
+        def wanted() -> list[str]:
+            names = self.verbs.memory.namespaces()
+            if namespace is not None and namespace not in names:
+                raise NotFoundError(f"There is no namespace {namespace[:80]!r}; nothing was tidied.")
+            return names if namespace is None else [namespace]
+
+        names = await self._do(caller, "maintain", namespace, wanted)
         return await self.jobs.wait(self.jobs.begin(asked, names), asked.wait)
 
     async def job(self, caller: Caller, job_id: str) -> MaintenanceJob:
