@@ -121,8 +121,6 @@ of 0.6B retrieves half as well again as the built-in one and reads a hundred lan
 in any of them; a cross-encoder of 32M reads 32 pairs of a sentence in half a second on two cores, and knows nothing of what was said
 around them, so that half of the mark stays with what does."""
 
-DEFAULT = BUILTIN
-
 RECIPES = {recipe.name: recipe for recipe in (BUILTIN, CLASSIC, RERANKED, STANDARD)}
 
 

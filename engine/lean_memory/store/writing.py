@@ -147,7 +147,3 @@ class WriteTransaction:
         """Note that nothing is left to do for an episode."""
         mark(self.connection, uid, EpisodeState.DONE)
         self.tick()
-
-    def rows_without_vector(self, model: ModelIdentity, limit: int) -> dict[int, str]:
-        """Index rows that `model` has made no vector for, with their texts."""
-        return ReadTransaction(connection=self.connection, namespace=self._namespace).texts_without_vector(model, limit)[0]

@@ -143,8 +143,8 @@ def test_the_rest_of_the_episode_keeps_its_facts_and_places_and_waits_for_its_ve
     assert traces(root, "zyxwv") == {}
     assert sorted(objects(current(store))) == ["jazz", "tea"]
     assert store.history(ids["jazz"])[0].source_text == "I like jazz."
-    with store.write() as tx:
-        assert list(tx.rows_without_vector(MODEL, 10).values()) == ["I like tea. I like jazz."]
+    with store.read() as tx:
+        assert list(tx.texts_without_vector(MODEL, 10)[0].values()) == ["I like tea. I like jazz."]
 
 
 def test_later_passages_of_the_episode_move_and_keep_their_rows(store: NamespaceStore) -> None:
@@ -155,8 +155,8 @@ def test_later_passages_of_the_episode_move_and_keep_their_rows(store: Namespace
     ).fact_ids
     store.forget(fact_id=secret)
     assert store.history(jazz)[0].source_text == "I like jazz."
-    with store.write() as tx:
-        assert tx.rows_without_vector(MODEL, 10) == {}
+    with store.read() as tx:
+        assert tx.texts_without_vector(MODEL, 10) == ({}, None)
 
 
 def test_another_fact_of_the_same_sentence_stays_if_it_does_not_show_what_was_forgotten(root: Path, store: NamespaceStore) -> None:
@@ -288,7 +288,10 @@ def test_a_summary_of_it_goes_too(root: Path, store: NamespaceStore) -> None:
     [summary] = say(store, likes("work", "Zyxwv is where the user likes to work."), at=day(2)).fact_ids
     with store.write() as tx:
         tx.connection.execute("UPDATE fact SET record_kind = 'summary' WHERE uid = ?", (summary,))
-        tx.connection.execute("INSERT INTO derivation (fact_id, source_id) SELECT s.id, f.id FROM fact s, fact f WHERE s.uid = ? AND f.uid = ?", (summary, fact))
+        tx.connection.execute(
+            "INSERT INTO derivation (fact_id, source_id) SELECT s.id, f.id FROM fact s, fact f WHERE s.uid = ? AND f.uid = ?",
+            (summary, fact),
+        )
     assert store.forget(fact_id=fact).facts == 2
     assert traces(root, "zyxwv") == {}
 

@@ -14,6 +14,7 @@ from lean_memory.domain import Instant, ModelIdentity, Visibility
 from lean_memory.store import lexical_text, search_index
 from lean_memory.store.codes import CodeTable, IndexView
 from lean_memory.store.connection import immediate, open_connection, snapshot
+from lean_memory.store.old_vectors import check_vectors, drop_some, kept_models, put_aside
 from lean_memory.store.search_index import BLOCK, RowVisibility
 from support.statements import day, open_store
 
@@ -276,7 +277,11 @@ def test_vectors_of_another_revision_are_kept_apart(con: apsw.Connection) -> Non
         search_index.set_vectors(con, other, {rows[0]: unit(99)})
     assert search_index.rows_without_vector(con, other, 10) == [rows[2], rows[1]]
     assert search_index.rows_without_vector(con, other, 1, before=rows[2]) == [rows[1]]
-    assert (search_index.lacking(con, other), search_index.is_complete(con, other), search_index.is_complete(con, MODEL)) == (2, False, True)
+    assert (search_index.lacking(con, other), search_index.is_complete(con, other), search_index.is_complete(con, MODEL)) == (
+        2,
+        False,
+        True,
+    )
     assert search_index.rows_without_vector(con, MODEL, 10) == []
     view = view_of(CodeTable(), con, other)
     mask = view.visible(con, NOW)
@@ -297,6 +302,71 @@ def test_the_code_of_a_matryoshka_model_is_made_from_its_prefix(con: apsw.Connec
     assert view.nearest(search_index.sign_code(model, near), view.visible(con, NOW), 1).tolist() == [rows[0]]
     assert dict(search_index.exact(con, model, rows, near))[rows[1]] == pytest.approx(float(far @ near), abs=1e-5)
     assert [known for _, known in search_index.models(con)] == [model]
+
+
+def test_what_stands_for_a_vector_is_cut_and_of_unit_length_for_a_matryoshka_model_and_whole_for_any_other() -> None:
+    whole = unit(1)
+    nested = ModelIdentity(model_id="nested", revision="1", dims=96, prefix=64)
+    cut = search_index.leading(nested, whole)
+    assert cut.shape == (64,)
+    assert float(np.linalg.norm(cut)) == pytest.approx(1.0, abs=1e-6)
+    assert np.allclose(cut * np.linalg.norm(whole[:64]), whole[:64], atol=1e-6)
+    assert search_index.leading(MODEL, whole) is whole
+    assert not search_index.leading(nested, np.zeros(96, np.float32)).any()
+
+
+def test_what_a_model_lacks_is_counted_as_rows_and_vectors_come_and_go(con: apsw.Connection) -> None:
+    other = ModelIdentity(model_id="other", revision="1", dims=32)
+    rows = [insert(con, f"row {i}") for i in range(3)]
+    assert search_index.lacking(con, MODEL) == 3
+    with immediate(con):
+        assert search_index.set_vectors(con, MODEL, {row: unit(row) for row in rows[:2]}) == 2
+        assert search_index.set_vectors(con, MODEL, {rows[1]: unit(5), rows[2]: unit(6)}) == 1
+        search_index.set_vectors(con, other, {rows[2]: unit(7, 32)})
+    rows.append(insert(con, "row 3"))
+    assert (search_index.lacking(con, MODEL), search_index.lacking(con, other)) == (1, 3)
+    with immediate(con):
+        search_index.delete_row(con, rows[2], "row 2")
+        search_index.delete_row(con, rows[0], "row 0")
+    assert (search_index.lacking(con, MODEL), search_index.lacking(con, other)) == (1, 2)
+    for number, model in search_index.models(con):
+        assert search_index.count_lacking(con, number, model) == search_index.lacking(con, model)
+    assert check_vectors(con) == []
+    with immediate(con):
+        search_index.delete_all(con)
+    assert (search_index.is_complete(con, MODEL), search_index.is_complete(con, other)) == (True, True)
+
+
+def test_a_file_from_before_counting_is_counted_when_it_is_opened(root: Path, con: apsw.Connection) -> None:
+    rows = [insert(con, f"row {i}") for i in range(3)]
+    with immediate(con):
+        search_index.set_vectors(con, MODEL, {rows[0]: unit(0)})
+        con.execute("DELETE FROM setting WHERE key LIKE 'lacking%'")
+    assert search_index.lacking(con, MODEL) == 2
+    open_store(root).close()
+    insert(con, "row 3")
+    assert con.execute("SELECT value FROM setting WHERE key = 'lacking_1'").get == 3
+
+
+def test_vectors_that_are_being_dropped_are_still_reached_by_erasing_and_go_in_the_end(con: apsw.Connection) -> None:
+    wide = ModelIdentity(model_id="wide", revision="1", dims=4096)
+    rows = [insert(con, f"row {i}") for i in range(200)]
+    with immediate(con):
+        search_index.set_vectors(con, MODEL, {row: unit(row) for row in rows})
+        search_index.set_vectors(con, wide, {row: unit(row, 4096) for row in rows})
+        assert put_aside(con, [MODEL]) == 1
+    assert kept_models(con) == [MODEL]
+    steps = 0
+    more = True
+    while more:
+        with immediate(con):
+            more = drop_some(con)
+            steps += 1
+            search_index.delete_row(con, rows[-steps], f"row {200 - steps}")
+    assert steps > 2
+    assert [model for _, model in search_index.models(con)] == [MODEL]
+    assert con.execute("SELECT count(*) FROM sqlite_schema WHERE name IN ('embedding_2', 'code_2')").get == 0
+    assert check_vectors(con) == []
 
 
 def test_a_moment_before_everything_shows_nothing(con: apsw.Connection) -> None:

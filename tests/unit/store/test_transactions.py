@@ -158,8 +158,8 @@ def test_vectors_and_texts_of_facts_and_passages_are_found_by_row(root: Path) ->
     assert [found[r].source for r in rows] == [text, text, text, "I work at Acme."]
     assert len({found[r].passage_row for r in rows[:3]}) == 1
     assert found[1].fact.fact_text == text
-    with store.write() as tx:
-        assert tx.rows_without_vector(MODEL, 10) == {}
+    with store.read() as tx:
+        assert tx.texts_without_vector(MODEL, 10) == ({}, None)
     store.close()
 
 
