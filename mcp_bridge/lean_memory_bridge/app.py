@@ -74,6 +74,18 @@ class Service:
             changed=self._changed_elsewhere,
             outdated=outdated,
         )
+        self.parts = self._made(root=root, memory=memory, runtime=runtime, token=token, stop=stop)
+        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
+        self.api = self._build()
+        callers = Callers(token, self.parts.book)
+        self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=callers, streams=self.parts.streams, window=self.parts.window)
+
+    def begin_to_stop(self) -> None:
+        """End what stays open, so that the server can wait for the rest. Safe to call again."""
+        self.parts.stopping.set()
+        self.parts.streams.end_all()
+
+    def _made(self, *, root: Path, memory: MemoryService, runtime: Runtime, token: str, stop: Callable[[], None]) -> Parts:
         feed = Feed(self._snapshot)
         verbs = Verbs(
             memory=memory,
@@ -83,7 +95,7 @@ class Service:
             wrote=self._room.touched,
             lacking=lambda: self._room.lacking,
         )
-        self.parts = Parts(
+        return Parts(
             root=root,
             runtime=runtime,
             token=token,
@@ -98,15 +110,6 @@ class Service:
             room=self._room,
             stopping=asyncio.Event(),
         )
-        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
-        self.api = self._build()
-        callers = Callers(token, self.parts.book)
-        self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=callers, streams=self.parts.streams, window=self.parts.window)
-
-    def begin_to_stop(self) -> None:
-        """End what stays open, so that the server can wait for the rest. Safe to call again."""
-        self.parts.stopping.set()
-        self.parts.streams.end_all()
 
     def _build(self) -> FastAPI:
         api = FastAPI(

@@ -46,15 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
     _clear(_command(commands, "clear", "erase a whole namespace"))
     finish = _command(commands, "finish", "let the models that are set add to what waits for them")
     finish.add_argument("--limit", type=_positive, metavar="N", help="at most so many texts")
-    _maintain(
-        _command(
-            commands, "maintain", "tidy the memory: a dry run without --apply; also status, stop, pause, resume, at HH:MM, agents on|off"
-        )
-    )
-    _review(_command(commands, "review", "show what the memory proposes and you may decide"))
-    _decide(_command(commands, "decide", "decide what is proposed"))
-    _revert(_command(commands, "revert", "take back what a run did, or a decision"))
-    _history(_command(commands, "promote", "bring back a fact that was put away as unimportant, for good"))
+    _add_upkeep(commands)
     _command(commands, "namespaces", "list the namespaces")
     _command(commands, "status", "counts and sizes")
     doctor = _command(commands, "doctor", "check the data folder, everything in it, the service and the connections")
@@ -75,6 +67,15 @@ class _Commands(Protocol):
     """What `ArgumentParser.add_subparsers` gives; argparse keeps the class private."""
 
     def add_parser(self, name: str, **keywords: Any) -> argparse.ArgumentParser: ...
+
+
+def _add_upkeep(commands: _Commands) -> None:
+    about = "tidy the memory: a dry run without --apply; also status, stop, pause, resume, at HH:MM, agents on|off"
+    _maintain(_command(commands, "maintain", about))
+    _review(_command(commands, "review", "show what the memory proposes and you may decide"))
+    _decide(_command(commands, "decide", "decide what is proposed"))
+    _revert(_command(commands, "revert", "take back what a run did, or a decision"))
+    _history(_command(commands, "promote", "bring back a fact that was put away as unimportant, for good"))
 
 
 def _command(commands: _Commands, name: str, about: str) -> argparse.ArgumentParser:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from lean_memory.errors import NotFoundError
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, write_json
-from lean_memory_desktop.cli.opening import find_fact, open_memory
+from lean_memory_desktop.cli.moments import show_moment
+from lean_memory_desktop.cli.opening import find_fact, open_memory, zone_of
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
@@ -101,10 +102,10 @@ def _past(options: Options, upkeep: Upkeep) -> int:
         write_json({"namespace": options.namespace, "proposals": [proposal.model_dump(mode="json") for proposal in proposals]})
         return Exit.FINE
     from lean_memory_bridge.review_wording import TITLES
-    from lean_memory_bridge.wording import moment
 
+    zone = zone_of(options)
     for proposal in proposals:
-        when = "" if proposal.decided_at is None else f"{moment(proposal.decided_at)}  "
+        when = "" if proposal.decided_at is None else f"{show_moment(proposal.decided_at, zone)}  "
         texts = " | ".join(fact.fact_text for fact in proposal.facts)
         say(f"{when}{proposal.state}: {proposal.entity}. {TITLES.get(proposal.kind, proposal.kind)}: {texts} [id {proposal.id}]")
     if not proposals:
