@@ -15,6 +15,8 @@ from lean_memory.proposals import BOTH, ProposalKind
 
 _LONGEST_VALUE = 3
 """Words of a stretch that one account has in the place of another."""
+_FURTHEST = 2 * _LONGEST_VALUE + 2
+"""Two accounts of one matter do not differ in more words, inflected and related ones among them."""
 _SHARED = 2
 _SHARED_ACROSS = 3
 """Words that two accounts must share, among them a name where their subjects are not the same."""
@@ -37,6 +39,8 @@ def contradiction(one: Wording, other: Wording, *, across: bool = False) -> Comp
     That is a number, a denial, an opposite, or a name behind a verb of what can be so in one way only. `across`: the accounts may be
     about different subjects, so that they must share a name, too.
     """
+    if len(one.keys ^ other.keys) > _FURTHEST:
+        return None
     found = compare(one, other, exact=True)
     if found.differs is None or found.shared < (_SHARED_ACROSS if across else _SHARED):
         return None
@@ -45,10 +49,12 @@ def contradiction(one: Wording, other: Wording, *, across: bool = False) -> Comp
     match found.differs:
         case Differs.NEGATION:
             return found if len(found.only_first) + len(found.only_second) == 1 else None
-        case Differs.NUMBER | Differs.OPPOSITE:
-            is_contrary = _is_one_place(one, other, found)
+        case Differs.NUMBER:
+            is_contrary = _are_all(Kind.NUMBER, found) and _is_one_place(one, other, found)
+        case Differs.OPPOSITE:
+            is_contrary = len(found.only_first) == len(found.only_second) == 1 and _is_one_place(one, other, found)
         case Differs.NAME:
-            is_contrary = not across and one.is_stative and _is_one_place(one, other, found)
+            is_contrary = not across and one.is_stative and _are_all(Kind.NAME, found) and _is_one_place(one, other, found)
         case _:
             is_contrary = False
     return found if is_contrary else None
@@ -134,6 +140,10 @@ def _share_a_name(one: Wording, other: Wording) -> bool:
 
 
 _ANYBODY = frozenset({"he!", "she!", "they!"})
+
+
+def _are_all(kind: Kind, found: Comparison) -> bool:
+    return all(word.kind is kind for word in (*found.only_first, *found.only_second))
 
 
 def _is_one_place(one: Wording, other: Wording, found: Comparison) -> bool:

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import product
 
-from lean_memory.maintenance.lexicon import Lexicon, names
+from lean_memory.maintenance.lexicon import Lexicon
 from lean_memory.maintenance.wording import Kind, Word, Wording
 
 _MORE = 3
 """One sentence may have one ordinary word more for each so many that both have."""
-_SHORTEST_STEM = 3
 
 
 class Differs(StrEnum):
@@ -93,7 +91,7 @@ def _grave(left: Sequence[Word], right: Sequence[Word], known: Lexicon, kinds: s
         return Differs.NEGATION if any(word.key in _NEGATIONS for word in (*left, *right)) else Differs.SIGN
     if any(frozenset({one.key, other.key}) in known.opposites for one in left for other in right):
         return Differs.SIGN
-    if any(_contrary(one, other, known) for one in left for other in right):
+    if any(_contrary(one, other) for one in left for other in right):
         return Differs.OPPOSITE
     return None
 
@@ -101,21 +99,25 @@ def _grave(left: Sequence[Word], right: Sequence[Word], known: Lexicon, kinds: s
 _NEGATIONS = frozenset({"not!", "ended!"})
 
 
-def is_counterpart(one: Word, other: Word, known: Lexicon) -> bool:
-    """Whether two words say the same by themselves: equal, inflected forms of one, two spellings, or listed as such."""
-    return any(alike(one, other, known) for alike in (_equal, _inflected, _spelled, _listed))
+def is_counterpart(one: Word, other: Word) -> bool:
+    """Whether two words say the same by themselves: equal, inflected forms or spellings of one, or listed as such."""
+    return one.key == other.key or _inflected(one, other) or _listed(one, other)
 
 
 def _counterparts(first: Wording, second: Wording) -> dict[int, int]:
     """The place in the second sentence of each word's counterpart, surest ones first."""
     pairs: dict[int, int] = {}
-    taken: set[int] = set()
-    for alike in (_equal, _inflected, _spelled, _listed, _implied):
+    free = _by_key(second.words)
+    for place, word in enumerate(first.words):
+        if free.get(word.key):
+            pairs[place] = free[word.key].pop(0)
+    taken = set(pairs.values())
+    for alike in (_inflected, _listed, _implied):
         waiting = [place for place in range(len(second.words)) if place not in taken]
+        if not waiting or len(pairs) == len(first.words):
+            break
         for place, word in enumerate(first.words):
-            if place in pairs:
-                continue
-            found = next((each for each in waiting if alike(word, second.words[each], first.lexicon)), None)
+            found = next((each for each in waiting if alike(word, second.words[each])), None) if place not in pairs else None
             if found is not None:
                 pairs[place] = found
                 taken.add(found)
@@ -124,80 +126,29 @@ def _counterparts(first: Wording, second: Wording) -> dict[int, int]:
     return pairs
 
 
-def _equal(one: Word, other: Word, known: Lexicon) -> bool:
-    return one.key == other.key and (one.kind is other.kind or Kind.SIGN not in {one.kind, other.kind})
+def _by_key(words: Sequence[Word]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        places.setdefault(word.key, []).append(place)
+    return places
 
 
-def _inflected(one: Word, other: Word, known: Lexicon) -> bool:
-    if not _are_words(one, other):
-        return False
-    return bool(_stems(one.key, known) & _stems(other.key, known))
+def _inflected(one: Word, other: Word) -> bool:
+    return not one.forms.stems.isdisjoint(other.forms.stems)
 
 
-def _listed(one: Word, other: Word, known: Lexicon) -> bool:
-    if one.kind is Kind.NAME or other.kind is Kind.NAME:
-        return bool(names().get(one.key, _NONE) & names().get(other.key, _NONE))
-    if not _are_words(one, other):
-        return False
-    return bool(_groups(one.key, known) & _groups(other.key, known))
+def _listed(one: Word, other: Word) -> bool:
+    return one.kind is other.kind and not one.forms.same.isdisjoint(other.forms.same)
 
 
-def _implied(one: Word, other: Word, known: Lexicon) -> bool:
+def _implied(one: Word, other: Word) -> bool:
     """Whether one is a way of doing the other: who chops it cuts it."""
-    if not _are_words(one, other):
-        return False
-    pairs = product(_stems(one.key, known), _stems(other.key, known))
-    return any((wide, narrow) in known.ways or (narrow, wide) in known.ways for wide, narrow in pairs)
+    mine, theirs = one.forms, other.forms
+    return not (mine.wider.isdisjoint(theirs.narrower) and mine.narrower.isdisjoint(theirs.wider))
 
 
-_NONE: frozenset[int] = frozenset()
-
-
-def _spelled(one: Word, other: Word, known: Lexicon) -> bool:
-    """Whether they are two spellings of one word: "colour", "color"."""
-    if len(one.key) < _SHORTEST_STEM + 2 or {one.kind, other.kind} - _ORDINARY:
-        return False
-    return any(_swapped(one.key, *pair) == other.key or _swapped(other.key, *pair) == one.key for pair in known.variants)
-
-
-def _swapped(word: str, ending: str, other: str) -> str:
-    head = word.removesuffix("s")
-    tail = word[len(head) :]
-    return head.removesuffix(ending) + other + tail if head.endswith(ending) else ""
-
-
-_ORDINARY = frozenset({Kind.WORD, Kind.NAME})
-
-
-def _contrary(one: Word, other: Word, known: Lexicon) -> bool:
-    return any(frozenset(pair) in known.contrary for pair in product(_stems(one.key, known), _stems(other.key, known)))
-
-
-def _are_words(one: Word, other: Word) -> bool:
-    return one.kind is Kind.WORD and other.kind is Kind.WORD
-
-
-def _groups(key: str, known: Lexicon) -> set[int]:
-    return {group for stem in _stems(key, known) for group in known.same.get(stem, ())}
-
-
-def _stems(key: str, known: Lexicon) -> set[str]:
-    """What the word may be an inflected form of, itself among them."""
-    stems = {key}
-    for ending in known.endings:
-        stem = key.removesuffix(ending)
-        if len(stem) >= _SHORTEST_STEM and stem != key:
-            stems.add(stem)
-            if ending in _VERBAL:
-                stems.add(stem + "e")
-                if stem[-1] == stem[-2]:
-                    stems.add(stem[:-1])
-            if stem.endswith("i"):
-                stems.add(stem[:-1] + "y")
-    return stems
-
-
-_VERBAL = frozenset({"ed", "ing"})
+def _contrary(one: Word, other: Word) -> bool:
+    return any(-number in other.forms.contrary for number in one.forms.contrary)
 
 
 def _pair_compounds(first: Sequence[Word], second: Sequence[Word], pairs: dict[int, int], taken: set[int]) -> None:
@@ -266,4 +217,4 @@ def shown(words: Iterable[Word]) -> str:
 def marks(said: Wording) -> frozenset[str]:
     """Keys of a sentence of which two sentences that say the same have some in common: its ordinary words and names, uninflected."""
     kinds = {Kind.WORD, Kind.NAME}
-    return frozenset(min(_stems(word.key, said.lexicon), key=lambda stem: (len(stem), stem)) for word in said.words if word.kind in kinds)
+    return frozenset(min(word.forms.stems, key=lambda stem: (len(stem), stem)) for word in said.words if word.kind in kinds)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import product
 from typing import cast
 
 _PACKAGE = "lean_memory.maintenance"
@@ -18,6 +17,7 @@ _EVERYWHERE = "any"
 class Lexicon:
     """The words of one language by what they do; everything is case-folded."""
 
+    code: str
     filler: frozenset[str]
     light: frozenset[str]
     critical: frozenset[str]
@@ -39,18 +39,81 @@ class Lexicon:
     """Pairs of endings of which one spells the other."""
     same: Mapping[str, frozenset[int]]
     """Word -> the groups of words that say the same."""
-    ways: frozenset[tuple[str, str]]
-    """Pairs of verbs of which the second is a way of doing the first, and so implies it."""
-    contrary: frozenset[frozenset[str]]
-    """Pairs of words that say the opposite of each other."""
+    wider: Mapping[str, frozenset[int]]
+    """Verb -> the lines in which it stands for what can be done in several ways;"""
+    narrower: Mapping[str, frozenset[int]]
+    """and those in which it is one of these ways, so that it implies the other."""
+    contrary: Mapping[str, frozenset[int]]
+    """Word -> the pairs of opposites it is in: a number for the first of a pair, minus that number for the second."""
     stative: frozenset[str]
     """Verbs of what is so at one moment in one way only: "is", "costs"."""
+    beginnings: frozenset[str]
+    """The first words (where words are not parted: characters) of entries that have several."""
     longest: int
     """Of any entry: how many words (languages with spaces) or characters."""
 
     def knows(self, word: str) -> bool:
         """Whether it is an ordinary word of the language, as far as this list goes."""
         return any(word in words for words in (self.filler, self.joint, self.light, self.critical, self.relation, self.signs, self.same))
+
+
+_SHORTEST_STEM = 3
+_SHORTEST_VARIANT = 5
+_VERBAL = frozenset({"ed", "ing"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forms:
+    """What a word is compared by where it is not simply the same."""
+
+    stems: frozenset[str]
+    """What it may be an inflected form or another spelling of, itself among them."""
+    same: frozenset[int] = frozenset()
+    wider: frozenset[int] = frozenset()
+    narrower: frozenset[int] = frozenset()
+    contrary: frozenset[int] = frozenset()
+
+
+@lru_cache(maxsize=100_000)
+def forms(code: str, key: str) -> Forms:
+    """The forms of a word of a language."""
+    known = lexicon(code)
+    stems = _stems(key, known)
+    return Forms(
+        stems=stems,
+        same=_of_any(stems, known.same),
+        wider=_of_any(stems, known.wider),
+        narrower=_of_any(stems, known.narrower),
+        contrary=_of_any(stems, known.contrary),
+    )
+
+
+@lru_cache(maxsize=100_000)
+def name_forms(key: str) -> Forms:
+    """The forms of a name: it is never inflected, but a country may be called by what comes from it."""
+    return Forms(stems=frozenset({key}), same=names().get(key, frozenset()))
+
+
+def _of_any(stems: Iterable[str], table: Mapping[str, frozenset[int]]) -> frozenset[int]:
+    return frozenset(number for stem in stems for number in table.get(stem, ()))
+
+
+def _stems(key: str, known: Lexicon) -> frozenset[str]:
+    stems = {key}
+    for ending in known.endings:
+        stem = key.removesuffix(ending)
+        if len(stem) >= _SHORTEST_STEM and stem != key:
+            stems.add(stem)
+            if ending in _VERBAL:
+                stems.add(stem + "e")
+                if stem[-1] == stem[-2]:
+                    stems.add(stem[:-1])
+            if stem.endswith("i"):
+                stems.add(stem[:-1] + "y")
+    if len(key) >= _SHORTEST_VARIANT:
+        spelled = (stem.removesuffix(ending) + other for stem in list(stems) for ending, other in known.variants if stem.endswith(ending))
+        stems.update(spelled)
+    return frozenset(stems)
 
 
 @cache
@@ -65,6 +128,7 @@ def lexicon(code: str) -> Lexicon:
     spaced = bool(section.get("spaces", True))
     listed = {*signs, *words["filler"], *words["light"], *words["critical"]}
     return Lexicon(
+        code=code,
         filler=words["filler"],
         light=words["light"],
         critical=words["critical"],
@@ -78,9 +142,11 @@ def lexicon(code: str) -> Lexicon:
         endings=tuple(str(section.get("endings", "")).split()),
         variants=tuple((one, other) for one, _, other in (pair.partition(" ") for pair in _list(section, "variants"))),
         same=_groups([*str(section.get("same", "")).splitlines(), *(line for line in wordnet if ">" not in line and "!" not in line)]),
-        contrary=frozenset(frozenset(line.split(" ! ")) for line in [*_list(section, "contrary"), *wordnet] if " ! " in line),
+        wider=_groups(line.partition(">")[0] for line in wordnet if ">" in line),
+        narrower=_groups(line.partition(">")[2] for line in wordnet if ">" in line),
+        contrary=_contrary(line for line in [*_list(section, "contrary"), *wordnet] if " ! " in line),
         stative=words["stative"],
-        ways=frozenset(_ways(line for line in wordnet if ">" in line)),
+        beginnings=frozenset(entry.split()[0] if spaced else entry[0] for entry in listed if len(entry.split() if spaced else entry) > 1),
         longest=max((len(entry.split()) if spaced else len(entry) for entry in listed), default=1),
     )
 
@@ -108,10 +174,13 @@ def _wordnet() -> list[str]:
     return [line for line in lines if not line.startswith("#")]
 
 
-def _ways(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for line in lines:
-        wide, _, narrow = line.partition(">")
-        yield from product(wide.split(), narrow.split())
+def _contrary(lines: Iterable[str]) -> Mapping[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    for number, line in enumerate(lines, 1):
+        one, _, other = line.partition(" ! ")
+        found.setdefault(one, set()).add(number)
+        found.setdefault(other, set()).add(-number)
+    return {word: frozenset(numbers) for word, numbers in found.items()}
 
 
 def _list(section: Mapping[str, object], name: str) -> list[str]:

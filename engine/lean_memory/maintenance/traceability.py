@@ -56,7 +56,7 @@ def _everywhere(sources: Sequence[Wording]) -> frozenset[str]:
 
 
 def _in(word: Word, said: Wording) -> bool:
-    return any(is_counterpart(word, other, said.lexicon) for other in said.words)
+    return any(is_counterpart(word, other) for other in said.words)
 
 
 def _denials(said: Wording) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from lean_memory.extraction.languages import language
-from lean_memory.maintenance.lexicon import Lexicon, lexicon, units
+from lean_memory.maintenance.lexicon import Forms, Lexicon, forms, lexicon, name_forms, units
 
 _UNSPACED = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u30ff\u31f0-\u31ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(
@@ -47,6 +47,7 @@ class Word:
     key: str
     shown: str
     kind: Kind
+    forms: Forms
     leads: bool = False
     """It says whose something is, or stands before it: without it, the sentence would be about something else."""
 
@@ -57,6 +58,8 @@ class Wording:
 
     words: tuple[Word, ...]
     lexicon: Lexicon
+    keys: frozenset[str]
+    """Those of the words, to see at once that two sentences have little in common."""
     is_stative: bool
     """Whether a verb of it tells what can be so in one way only at one moment: "is", "costs"."""
     spaced: bool
@@ -80,7 +83,13 @@ def wording(text: str) -> Wording:
     titled = _is_titled(raw)
     words = tuple(_with_amounts(list(_read(raw, known, titled)), known))
     is_stative = any(each.folded in known.stative for each in raw)
-    return Wording(words=words, lexicon=known, is_stative=is_stative, spaced=not any(each.kind == "character" for each in raw))
+    return Wording(
+        words=words,
+        lexicon=known,
+        keys=frozenset(word.key for word in words),
+        is_stative=is_stative,
+        spaced=not any(each.kind == "character" for each in raw),
+    )
 
 
 def _clock_times(text: str) -> str:
@@ -116,7 +125,7 @@ def _read(raw: Sequence[_Raw], known: Lexicon, titled: bool) -> Iterator[Word]:
         size, sign = _sign_at(raw, place, known)
         if sign:
             shown = " ".join(each.text for each in raw[place : place + size])
-            yield Word(key=f"{sign}!", shown=shown, kind=Kind.SIGN)
+            yield Word(key=f"{sign}!", shown=shown, kind=Kind.SIGN, forms=_FIXED)
             place += size
             continue
         each, rest = raw[place], raw[place + 1 : place + 2]
@@ -124,21 +133,35 @@ def _read(raw: Sequence[_Raw], known: Lexicon, titled: bool) -> Iterator[Word]:
         key = each.folded.removesuffix("'s").removesuffix("'")
         before_genitive = bool(rest) and rest[0].folded in known.genitive
         if each.folded in known.relation or each.folded in known.joint:
-            yield Word(key=each.folded, shown=each.text, kind=Kind.RELATION if each.folded in known.relation else Kind.JOINT)
+            kind = Kind.RELATION if each.folded in known.relation else Kind.JOINT
+            yield Word(key=each.folded, shown=each.text, kind=kind, forms=_FIXED)
             place += 1
             continue
         if key in known.genitive or key in known.filler or (key.startswith("'") and len(key) < 4):
             place += 1
             continue
-        yield Word(key=key, shown=each.text, kind=_kind(each, key, known, titled), leads=owned or owns or before_genitive)
+        kind = _kind(each, key, known, titled)
+        leads = owned or owns or before_genitive
+        yield Word(key=key, shown=each.text, kind=kind, forms=_forms(kind, known, key), leads=leads)
         owned = owns
         place += 1
+
+
+_FIXED = Forms(stems=frozenset())
+"""Of what is compared by its key alone."""
+
+
+def _forms(kind: Kind, known: Lexicon, key: str) -> Forms:
+    if kind is Kind.WORD:
+        return forms(known.code, key)
+    return name_forms(key) if kind is Kind.NAME else _FIXED
 
 
 def _sign_at(raw: Sequence[_Raw], place: int, known: Lexicon) -> tuple[int, str]:
     """The sign that begins here, longest first, with the number of tokens it takes; an empty one where there is none."""
     joint = "" if raw[place].kind == "character" else " "
-    for size in range(min(known.longest, len(raw) - place), 0, -1):
+    longest = known.longest if raw[place].folded in known.beginnings else 1
+    for size in range(min(longest, len(raw) - place), 0, -1):
         sign = known.signs.get(joint.join(each.folded for each in raw[place : place + size]))
         if sign:
             return size, sign
