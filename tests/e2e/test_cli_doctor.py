@@ -97,3 +97,12 @@ def test_links_and_half_made_files_are_named_and_hide_nothing(command: Command) 
     assert [entry["name"] for entry in command.json("status")["namespaces"]] == ["default", "lost"]
     command.done("-n", "late", "add", "I like chess.")
     assert not draft.exists()
+
+
+def test_a_tier_that_is_chosen_and_not_all_here_is_told_with_what_to_do(command: Command) -> None:
+    command.done("add", "I work at Acme.")
+    (command.root / "models.json").write_text('{"tier": "standard"}', "utf-8")
+    outcome = command.run("doctor")
+    assert outcome.code == 1
+    assert "The models of standard are in use and not all here; the built-in model does the work." in outcome.out
+    assert "-> lean-memory models pull standard" in outcome.out

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lean_memory.errors import LeanMemoryError
 from lean_memory_desktop.cli.console import counted, say, write_json
 from lean_memory_desktop.cli.doctor_connections import connection_findings, service_findings
+from lean_memory_desktop.cli.doctor_models import model_findings
 from lean_memory_desktop.cli.finding import Finding
 from lean_memory_desktop.cli.opening import data_root, open_files
 from lean_memory_desktop.cli.options import Exit, Options
@@ -30,7 +31,14 @@ _REINSTALL = "Reinstall Lean Memory: pip install --force-reinstall lean-memory-d
 def doctor(options: Options) -> int:
     """Report every finding; 1 when one of them is not sound."""
     root = data_root(options)
-    findings = [_engine(), *_folder(root), *_contents(options), *service_findings(root), *connection_findings(root, repair=options.repair)]
+    findings = [
+        _engine(),
+        *_folder(root),
+        *_contents(options),
+        *model_findings(options.root),
+        *service_findings(root),
+        *connection_findings(root, repair=options.repair),
+    ]
     sound = all(finding.sound for finding in findings)
     if options.json:
         write_json({"root": str(root), "sound": sound, "findings": [_form(finding) for finding in findings]})

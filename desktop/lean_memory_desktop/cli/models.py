@@ -9,6 +9,7 @@ from pathlib import Path
 from lean_memory.models.library import Cancelled, ModelLibrary, ModelStanding, Progress, Pulled, PullState, Voucher, amount
 from lean_memory.settings import read_settings
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, table, write_json
+from lean_memory_desktop.cli.doctor_models import RUNTIME
 from lean_memory_desktop.cli.model_form import library_form
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 from lean_memory_desktop.cli.pulling import Display, remaining
@@ -17,7 +18,6 @@ _USES = (
     "Use: lean-memory models [status], models pull [TIER] [--from FOLDER] [--use], models use TIER, models bundle FOLDER [TIER], "
     "or models remove TIER."
 )
-_PACKAGES = ("torch", "sentence_transformers", "gliner2")
 _LACKING = (
     "The packages that run these models are not installed, and the built-in model does the work until they are: "
     "pip install 'lean-memory-desktop[models]'"
@@ -93,7 +93,7 @@ def _tell_what_lacks(library: ModelLibrary) -> None:
     tier = library.tier(library.in_use)
     if not library.is_here(tier.name):
         complain(f"The models of {tier.name} are not all here, and the built-in model does the work: lean-memory models pull {tier.name}")
-    elif tier.models and any(find_spec(package) is None for package in _PACKAGES):
+    elif tier.models and any(find_spec(package) is None for package in RUNTIME):
         complain(_LACKING)
 
 

@@ -126,9 +126,16 @@ def remove_record(folder: Path) -> None:
     _record_path(folder).unlink(missing_ok=True)
 
 
+def private_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, each for its owner alone."""
+    # `parents=True` would make the upper ones for everybody.
+    for folder in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def write_privately(path: Path, value: Mapping[str, object]) -> None:
     """Put a JSON file in place, whole or not at all, for its owner's eyes only."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

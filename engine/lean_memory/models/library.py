@@ -30,7 +30,7 @@ from lean_memory.models.provision import wording
 from lean_memory.models.provision.folder import Folder
 from lean_memory.models.provision.hub import Hub, Patience
 from lean_memory.models.provision.lock import alone
-from lean_memory.models.provision.note import LOCK_FILE, Notes, PullNote, PullState, last_pull
+from lean_memory.models.provision.note import LOCK_FILE, Notes, PullNote, PullState, forget_pull, last_pull
 from lean_memory.models.provision.pull import PART, Pulled, bring
 from lean_memory.models.provision.source import Source, translated
 from lean_memory.models.provision.watch import CancelledError, Progress, Watch
@@ -48,6 +48,7 @@ __all__ = [
     "TierSpec",
     "Voucher",
     "amount",
+    "last_pull",
 ]
 
 
@@ -155,7 +156,6 @@ class ModelLibrary:
     def use(self, name: str) -> None:
         """Choose a tier, which must be here. Raises `InvalidInputError` and `ModelFetchError`."""
         self._present(name)
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         choose_tier(self._root, name)
 
     def remove(self, name: str) -> int:
@@ -173,6 +173,7 @@ class ModelLibrary:
             freed = sum(self._standing(spec).here for spec in unneeded)
             for spec in unneeded:
                 self._delete(spec)
+            forget_pull(self._root, name)
         return freed
 
     def _delete(self, spec: ModelSpec) -> None:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
+from lean_memory.models.installed import private_folder
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -17,8 +19,8 @@ else:
 @contextlib.contextmanager
 def alone(path: Path) -> Generator[bool]:
     """Gives whether this process now holds the lock on `path`, while the block runs. Does not wait; the file stays."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.open("ab") as file:
+    private_folder(path.parent)
+    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "rb+") as file:
         yield _taken(file.fileno())
 
 

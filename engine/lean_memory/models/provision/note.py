@@ -60,8 +60,7 @@ class Notes:
         self._written = float("-inf")
 
     def take(self, progress: Progress) -> None:
-        """Pass a moment on, and note it now and then."""
-        self._report(progress)
+        """Note a moment now and then, and pass it on."""
         self._note = replace(
             self._note,
             phase=progress.phase.value,
@@ -74,6 +73,7 @@ class Notes:
         )
         if time.monotonic() - self._written >= _EVERY:
             self._write()
+        self._report(progress)
 
     def end(self, state: PullState, sentence: str = "") -> None:
         """The pull is over."""
@@ -101,3 +101,10 @@ def last_pull(root: Path) -> PullNote | None:
         sentence = "The download was cut off. What came is kept, and the same command goes on from there."
         return replace(note, state=PullState.CUT_OFF, speed=0.0, seconds_left=None, sentence=sentence)
     return note
+
+
+def forget_pull(root: Path, tier: str) -> None:
+    """Take the note away if it is of that tier, of which nothing is here any more."""
+    note = last_pull(root)
+    if note is not None and note.tier == tier:
+        (models_folder(root) / _NOTE_FILE).unlink(missing_ok=True)

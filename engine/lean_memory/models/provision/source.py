@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lean_memory.errors import ModelFetchError
-from lean_memory.models.installed import FileRecord, Voucher
+from lean_memory.models.installed import FileRecord, Voucher, private_folder
 from lean_memory.models.manifest import ModelFile, ModelSpec
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.watch import Watch
@@ -95,7 +95,7 @@ class Part:
 
     def _take_up(self, longest: int | None) -> None:
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(self.path.parent)
             # Made for its owner alone; the umask of the shell does not matter.
             with os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600), "r+b") as file:
                 if longest is not None and os.fstat(file.fileno()).st_size > longest:
