@@ -5,6 +5,7 @@ A child's standard input is a pipe that we hold: when it ends, so does the child
 
 from __future__ import annotations
 
+import json
 import queue
 import subprocess
 import sys
@@ -13,24 +14,38 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
-from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING
+from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, EXIT_BEGIN_ANEW
 
+MODELS_CHOICE = "models.json"
+MODEL_RECORDS = "models/*/*.json"
+"""What the engine writes of the models; named here once more, as its own module loads what a supervisor does without."""
 LONGEST_GOODBYE = 30.0
 """Seconds a child gets to finish what it is doing."""
 _INSISTING = 3.0
 _MUTE_CHECKUPS = 3
 _LARGEST_LOG = 1_000_000
 _LAST_WORDS = 3
+_ASKED_EVERY = 2.0
+"""Seconds between two looks at whether a program is wanted by now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """A process to keep running: what it is called, and the words that start it."""
+    """A process to keep running: what it is called, and the words that start it.
+
+    One that others can do `without` runs only while it is `wanted`, is started again however it ends, and takes nothing along when it fails.
+    """
 
     name: str
     words: Sequence[str]
+    without: bool = False
+    wanted: Callable[[], bool] = lambda: True
+    patience: Patience | None = None
+    """Its own, where it needs another than its supervisor's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +67,10 @@ class Patience:
         return self.pauses[min(len(recent), len(self.pauses)) - 1]
 
 
+_WORKERS_PATIENCE = Patience(pauses=(0.1, 0.5, 1.0, 2.0, 4.0, 15.0, 60.0, 300.0), window=900.0)
+"""Loading its models takes all cores for a while, so that one which always dies of it may not do so again and again."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Death:
     """When a child ended without being asked to (monotonic seconds), and whether it had got as far as doing its work."""
@@ -71,6 +90,12 @@ class End(Enum):
 def service_program(root: Path) -> Program:
     """The service of a data root."""
     return Program(name="service", words=(sys.executable, "-P", "-m", "lean_memory_bridge", "--root", str(root), "--supervised"))
+
+
+def worker_program(root: Path) -> Program:
+    """The worker, which holds the models of a data root; wanted where models beyond the built-in one are there and can be loaded."""
+    words = (sys.executable, "-P", "-m", "lean_memory.models", "--root", str(root), "--supervised")
+    return Program(name="worker", words=words, without=True, wanted=lambda: _has_models(root), patience=_WORKERS_PATIENCE)
 
 
 class Supervisor:
@@ -110,7 +135,10 @@ class Supervisor:
         """Run until asked to stop, idle for long enough, or beaten; every child has ended then."""
         try:
             for child in self._children:
-                child.start(self._events.put)
+                if child.program.without:
+                    child.due = 0.0
+                else:
+                    child.start(self._events.put)
             while True:
                 end = self._next()
                 if end is not None:
@@ -143,7 +171,9 @@ class Supervisor:
         now = time.monotonic()
         for child in self._children:
             if child.due is not None and child.due <= now:
-                if child.displaced and self._elsewhere():
+                if child.program.without and not child.program.wanted():
+                    child.due = now + _ASKED_EVERY
+                elif child.displaced and not child.program.without and self._elsewhere():
                     child.due = now + 2.0
                 else:
                     child.start(self._events.put)
@@ -158,7 +188,8 @@ class Supervisor:
         return None
 
     def _check_up(self) -> None:
-        working = [child for child in self._children if child.is_running and self._worked(child.pid)]
+        # Of one that others can do without, they find out themselves whether it answers.
+        working = [child for child in self._children if child.is_running and not child.program.without and self._worked(child.pid)]
         answers = not working or self._answers()
         for child in working:
             child.mute = 0 if answers else child.mute + 1
@@ -168,6 +199,12 @@ class Supervisor:
     def _after_death_of(self, child: _Child) -> End | None:
         now = time.monotonic()
         child.displaced = child.code == EXIT_ALREADY_RUNNING
+        if child.program.without:
+            child.due = now + self._rest_of(child, now)
+            return None
+        if child.code == EXIT_BEGIN_ANEW:
+            child.due = now
+            return None
         if child.code == 0:
             # It was asked to end, by somebody who may: then so are we.
             return End.ASKED
@@ -182,6 +219,26 @@ class Supervisor:
             )
             return End.FAILED
         child.due = now + pause
+        return None
+
+    def _rest_of(self, child: _Child, now: float) -> float:
+        """Seconds until one that others can do without is started again: the longer, the more often it ended lately."""
+        child.deaths.append(Death(at=now, had_worked=True))
+        patience = child.program.patience or self._patience
+        return _ASKED_EVERY if child.displaced else patience.pause(child.deaths) or 0.0
+
+
+def _has_models(root: Path) -> bool:
+    """Whether models beyond the built-in one are chosen, some are there whole, and what loads them is installed; the worker sees to the rest."""
+    chosen = _field(root / MODELS_CHOICE, "tier") not in {None, "builtin"}
+    return chosen and find_spec("torch") is not None and any(_field(path, "completed_at") for path in root.glob(MODEL_RECORDS))
+
+
+def _field(path: Path, name: str) -> object:
+    """A field of a JSON file; nothing where there is no such file or field."""
+    try:
+        return cast("dict[str, object]", json.loads(path.read_bytes())).get(name)
+    except (OSError, ValueError, AttributeError):
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from lean_memory.errors import ModelUnavailableError
 from lean_memory.models.ports import EntityRelationModel, TypingModel
 from lean_memory.passes import Passes
 from lean_memory.settings import Settings
@@ -12,6 +13,19 @@ from lean_memory.settings import Settings
 def passes_of(settings: Settings) -> Passes:
     """The passes that the settings turn on; by default none."""
     return Passes(entities=_entities(settings), typing=_typing(settings))
+
+
+def passes_beside(settings: Settings, entities: Callable[[], EntityRelationModel] | None) -> Passes:
+    """The same for a process that must not load torch: entities and relations are read by `entities`, which another one runs.
+
+    What the settings want read by GLiNER2 then waits for a process that may load it.
+    """
+    elsewhere = entities or (None if settings.gliner_model is None else _not_here)
+    return Passes(entities=elsewhere, typing=_typing(settings))
+
+
+def _not_here() -> EntityRelationModel:
+    raise ModelUnavailableError("GLiNER2 is not loaded in the service; `lean-memory finish` reads what waits for it.")
 
 
 def _entities(settings: Settings) -> Callable[[], EntityRelationModel] | None:

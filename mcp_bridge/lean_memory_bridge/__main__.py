@@ -15,14 +15,25 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from lean_memory.model_choice import passes_beside
 from lean_memory.models.builtin import BuiltinEmbedder
+from lean_memory.models.in_use import RemoteModels
 from lean_memory.service import MemoryService
 from lean_memory.settings import read_settings
 from lean_memory_bridge import takeover
 from lean_memory_bridge.app import Service
 from lean_memory_bridge.listening import Server, bound
 from lean_memory_bridge.only_one import only_one
-from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, HOST, Runtime, admin_token, read_runtime, remove_runtime, write_runtime
+from lean_memory_bridge.runtime import (
+    EXIT_ALREADY_RUNNING,
+    EXIT_BEGIN_ANEW,
+    HOST,
+    Runtime,
+    admin_token,
+    read_runtime,
+    remove_runtime,
+    write_runtime,
+)
 
 LOCK = "service.lock"
 PATIENCE = 30.0
@@ -32,7 +43,7 @@ _FIRST_FREE = 1024
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until told to stop; 0 then, and `EXIT_ALREADY_RUNNING` where another service has the data root."""
+    """Serve until told to stop; 0 then, `EXIT_ALREADY_RUNNING` where another service has the data root, `EXIT_BEGIN_ANEW` for other models."""
     chosen = _read(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     root = read_settings(chosen.root).root
@@ -85,24 +96,42 @@ def _serve(root: Path, token: str, chosen: argparse.Namespace) -> int:
             instance=secrets.token_hex(16),
         )
         try:
-            _run(root, token, runtime, listener, chosen)
+            return _run(root, token, runtime, listener, chosen)
         finally:
             remove_runtime(root, runtime.instance)
-    return 0
 
 
-def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, chosen: argparse.Namespace) -> None:
-    embedder = BuiltinEmbedder()
-    memory = MemoryService(root, embedder=embedder)
+def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, chosen: argparse.Namespace) -> int:
+    settings, embedder = read_settings(root), BuiltinEmbedder()
+    models = RemoteModels(settings)
+    passes = passes_beside(settings, models.extractor)
+    memory = MemoryService(settings=settings, embedder=embedder, second=models.embedder, reranker=models.reranker, passes=passes)
+    outdated = threading.Event()
 
     def stop() -> None:
         server.stop()
 
-    service = Service(root=root, memory=memory, runtime=runtime, token=token, warm=lambda: _warm(memory, embedder), stop=stop)
+    def begin_anew() -> None:
+        # Without a supervisor nobody would start another one.
+        if chosen.supervised:
+            outdated.set()
+            server.stop()
+
+    service = Service(
+        root=root,
+        memory=memory,
+        runtime=runtime,
+        token=token,
+        warm=lambda: _warm(memory, embedder),
+        stop=stop,
+        models=models,
+        outdated=begin_anew,
+    )
     server = Server(service.app, listening=lambda: _announce(root, runtime, aloud=chosen.announce), stopping=service.begin_to_stop)
     if chosen.supervised:
         threading.Thread(target=_end_with_input, args=(server,), daemon=True).start()
     server.run([listener])
+    return EXIT_BEGIN_ANEW if outdated.is_set() else 0
 
 
 def _announce(root: Path, runtime: Runtime, *, aloud: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel
@@ -78,8 +78,8 @@ def add_many(memory: MemoryService, namespace: str, items: Sequence[AddItem], cl
     return tuple(views.added_view(namespace, result) for result in memory.add_many(namespace, given))
 
 
-def search(memory: MemoryService, namespace: str, asked: SearchRequest) -> Found:
-    """Answer a question."""
+def search(memory: MemoryService, namespace: str, asked: SearchRequest, lacking: Callable[[], tuple[str, ...]] = tuple) -> Found:
+    """Answer a question. `lacking` tells what answers lack where there is no hit that would tell it."""
     as_of, known_at = moment_of(asked.as_of, "as_of"), moment_of(asked.known_at, "known_at")
     hits = memory.search(
         namespace,
@@ -97,6 +97,7 @@ def search(memory: MemoryService, namespace: str, asked: SearchRequest) -> Found
         known_at=_milliseconds(known_at),
         hits=tuple(views.hit_view(hit) for hit in hits),
         is_known=views.is_known(hits),
+        degraded=tuple(sorted({lack for hit in hits for lack in hit.degraded})) if hits else lacking(),
     )
 
 

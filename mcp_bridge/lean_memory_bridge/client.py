@@ -34,6 +34,7 @@ from lean_memory_bridge.schemas import (
     Found,
     History,
     IssuedToken,
+    ModelsView,
     MomentText,
     Namespaces,
     Problem,
@@ -201,6 +202,10 @@ class ServiceClient:
     def access(self, *, client: str | None = None, limit: int = 100) -> AccessLog:
         """The last uses of the memory, newest first."""
         return self._get("access", AccessLog, {"client": client, "limit": limit})
+
+    def models(self) -> ModelsView:
+        """The tier in use, how far its models are, and for which namespaces their vectors are being made."""
+        return self._get("models", ModelsView)
 
     def snapshot(self) -> Snapshot:
         """The whole state of this moment."""

@@ -27,6 +27,8 @@ CLIENT_HEADER = "X-Lean-Memory-Client"
 """With the admin token: the name of the assistant on whose behalf the shim speaks."""
 EXIT_ALREADY_RUNNING = 3
 """How the service process ends when another one serves the same data root; that one answers, or holds the lock."""
+EXIT_BEGIN_ANEW = 4
+"""How a supervised service ends that wants to be started again at once, as other models are to be used."""
 
 _LARGEST_ANSWER = 65_536
 _SHORTEST_TOKEN = 32

@@ -64,6 +64,10 @@ class Verbs:
     """When this process began to serve, in epoch milliseconds."""
     written: int = 0
     """Calls that wrote."""
+    wrote: Callable[[str], None] = field(default=lambda _: None)
+    """Called with the namespace after each of them."""
+    lacking: Callable[[], tuple[str, ...]] = field(default=tuple)
+    """What answers lack at present."""
     calls: Counter[str] = field(default_factory=Counter[str])
     reads: Limiter = field(default_factory=lambda: Limiter(rate=READS))
     repeats: Repeats[Added] = field(default_factory=Repeats["Added"])
@@ -107,7 +111,7 @@ class Verbs:
         """The best answers to a question."""
         namespace = asked.namespace or caller.namespace
         call = Asked(caller=caller, verb="search", namespace=namespace)
-        return await self.done(call, lambda: answering.search(self.memory, namespace, asked), _of_found)
+        return await self.done(call, lambda: answering.search(self.memory, namespace, asked, self.lacking), _of_found)
 
     async def facts(
         self,
@@ -195,6 +199,8 @@ class Verbs:
             alone = call.namespace if call.writes else None
             result = await self.queue.run(call.caller.name, work, alone=alone, started=started)
             self.written += call.writes
+            if call.writes and call.namespace is not None:
+                self.wrote(call.namespace)
             facts, read = given(result)
             outcome, tokens = "ok", answering.tokens_of(read)
             return result

@@ -72,13 +72,11 @@ def added(result: Added) -> str:
 def found(result: Found) -> str:
     """The hits of a search."""
     if not result.hits:
-        return f"Nothing is known about this in the namespace “{result.namespace}”."
+        return "\n".join([f"Nothing is known about this in the namespace “{result.namespace}”.", *_lacking(result)])
     head = f"{len(result.hits)} from the namespace “{result.namespace}”, best first:"
     if not result.is_known:
         head = "Nothing relevant is known about this. The nearest entries, which hardly answer it:"
-    lacking = sorted({lack for hit in result.hits for lack in hit.degraded})
-    tail = [f"Answered without: {', '.join(lacking)}."] if lacking else []
-    return "\n".join([head, *(_hit_line(rank, hit) for rank, hit in enumerate(result.hits, start=1)), *tail])
+    return "\n".join([head, *(_hit_line(rank, hit) for rank, hit in enumerate(result.hits, start=1)), *_lacking(result)])
 
 
 def history(result: History) -> str:
@@ -136,6 +134,10 @@ def _changed_at(fact: FactView) -> int:
 
 def _happened(fact: FactView) -> str:
     return "learned:" if fact.retired_at is None else f"{fact.end_reason or 'superseded'}:"
+
+
+def _lacking(result: Found) -> list[str]:
+    return [f"Answered without: {', '.join(result.degraded)}."] if result.degraded else []
 
 
 def _hit_line(rank: int, hit: HitView) -> str:

@@ -83,10 +83,12 @@ class ServiceProcess:
                 stream.close()
 
 
-def start_service(root: Path, log: Path, *arguments: str, packages: Path | None = None) -> ServiceProcess:
+def start_service(
+    root: Path, log: Path, *arguments: str, packages: Path | None = None, environ: Mapping[str, str] | None = None
+) -> ServiceProcess:
     """Start a service; `wait_until_up` says when it answers. With `--supervised` closing its standard input ends it.
 
-    `packages` is a folder of packages that come before the installed ones.
+    `packages` is a folder of packages that come before the installed ones, `environ` what it finds in its environment beside the usual.
     """
     ours = [str(Path(package.__file__ or "").parents[1]) for package in (lean_memory, lean_memory_bridge, lean_memory_webui)]
     found = ours if packages is None else [str(packages), *ours]
@@ -97,15 +99,15 @@ def start_service(root: Path, log: Path, *arguments: str, packages: Path | None 
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
-            env={**kept, "PYTHONPATH": os.pathsep.join(found), "LM_TZ": "Europe/Vienna"},
+            env={**kept, "PYTHONPATH": os.pathsep.join(found), "LM_TZ": "Europe/Vienna", **(environ or {})},
         )
     return ServiceProcess(root=root, process=process, log=log)
 
 
 @contextlib.contextmanager
-def running_service(folder: Path, *arguments: str) -> Generator[ServiceProcess]:
+def running_service(folder: Path, *arguments: str, environ: Mapping[str, str] | None = None) -> Generator[ServiceProcess]:
     """A service that answers, until the block ends."""
-    service = start_service(folder / "memory", folder / "service.log", *arguments).wait_until_up()
+    service = start_service(folder / "memory", folder / "service.log", *arguments, environ=environ).wait_until_up()
     try:
         yield service
     finally:

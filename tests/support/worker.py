@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from time import monotonic
 
+from lean_memory.models.installed import FileRecord, ModelRecord, Voucher, choose_tier, model_folder, models_folder, write_record
 from lean_memory.models.manifest import Role
 from lean_memory.models.remote import Link
-from lean_memory.models.worker_file import State
+from lean_memory.models.worker_file import State, Worker, read_worker
+from support import slow_worker
 from support.children import paths as environment
 from support.supervised import eventually
 
@@ -42,3 +48,34 @@ def running(root: Path, *more: str) -> Generator[subprocess.Popen[bytes]]:
 def wait_for(link: Link, state: State, role: Role = Role.EMBEDDER) -> None:
     """Return once a model is that far."""
     eventually(lambda: link.look()[role].state is state)
+
+
+def put_in_use(root: Path, manifest: str = slow_worker.MANIFEST) -> Path:
+    """Put the made up models into a data root as if they had been fetched, and choose their tier; gives the list that names them."""
+    listed = root.with_name(f"{root.name}-manifest.toml")
+    listed.parent.mkdir(parents=True, exist_ok=True)
+    listed.write_text(manifest, encoding="utf-8")
+    for role in Role:
+        spec = slow_worker.spec(role)
+        folder = model_folder(models_folder(root), spec)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / "config.json").write_text("{}", encoding="utf-8")
+        file = FileRecord(size=2, sha256=hashlib.sha256(b"{}").hexdigest(), voucher=Voucher.FIRST_COPY)
+        write_record(folder, spec, ModelRecord(files={"config.json": file}, completed_at=1))
+    choose_tier(root, "slow")
+    return listed
+
+
+def killed(root: Path) -> float:
+    """Kill the worker of a data root once its embedder is ready; seconds until another one says that it is there."""
+    found = list[Worker]()
+
+    def is_ready() -> bool:
+        found[:] = [running for running in [read_worker(root)] if running is not None]
+        return bool(found) and found[0].roles[Role.EMBEDDER].state is State.READY
+
+    eventually(is_ready)
+    os.kill(found[0].pid, signal.SIGKILL)
+    began = monotonic()
+    eventually(lambda: (now := read_worker(root)) is not None and now.instance != found[0].instance)
+    return monotonic() - began

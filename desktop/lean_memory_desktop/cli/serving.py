@@ -41,12 +41,12 @@ def _supervise(root: Path, idle_exit: float | None) -> int:
     from lean_memory_bridge.shim.presence import how_many
     from lean_memory_desktop import instance
     from lean_memory_desktop.schedule import schedule_of
-    from lean_memory_desktop.supervisor import End, Supervisor, service_program
+    from lean_memory_desktop.supervisor import End, Supervisor, service_program, worker_program
 
     schedule = schedule_of(root)
     supervisor = Supervisor(
         root,
-        [service_program(root)],
+        [service_program(root), worker_program(root)],
         in_use=lambda: how_many(root) > 0 or schedule.nightly.is_running or _used_lately(root, idle_exit or 0.0),
         elsewhere=lambda: find(root) is not None,
         worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,

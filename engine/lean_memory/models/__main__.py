@@ -7,13 +7,13 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory.models import local
-from lean_memory.models.installed import installed, tier_in_use
+from lean_memory.models.in_use import Held, held_models
 from lean_memory.models.manifest import Manifest, ModelSpec, Role, read_manifest
 from lean_memory.models.residents import Loader, Model
 from lean_memory.models.serving import LULL, serve
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = read_settings(chosen.root)
     try:
         manifest = read_manifest(settings.models_manifest)
-        held = models_in_use(settings.root, manifest)
+        held = held_models(settings.root, manifest)
     except LeanMemoryError as error:
         print(error, file=sys.stderr)
         return 1
@@ -47,12 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ended = threading.Event()
     threading.Thread(target=_watch, args=(settings, manifest, held, ended), daemon=True).start()
     return serve(settings.root, loaders, lull=60 * chosen.idle_minutes, supervised=chosen.supervised, ended=ended)
-
-
-def models_in_use(root: Path, manifest: Manifest) -> Mapping[Role, tuple[ModelSpec, Path]]:
-    """The models of the tier in use that are there whole, and where. Raises `InvalidInputError` for a tier that is in no list."""
-    tier = manifest.tier(tier_in_use(root))
-    return {role: (spec, folder) for role, spec in tier.models.items() if (folder := installed(root, spec)) is not None}
 
 
 def _load(spec: ModelSpec, folder: Path, threads: int) -> Model:
@@ -73,11 +67,11 @@ def _be_modest() -> None:
         os.nice(_NICENESS)
 
 
-def _watch(settings: Settings, manifest: Manifest, held: Mapping[Role, tuple[ModelSpec, Path]], ended: threading.Event) -> None:
+def _watch(settings: Settings, manifest: Manifest, held: Held, ended: threading.Event) -> None:
     """End when what is to be held is something else; whoever supervises starts another worker if one is needed."""
     while not ended.wait(_WATCH):
         try:
-            if models_in_use(settings.root, manifest) != held:
+            if held_models(settings.root, manifest) != held:
                 ended.set()
         except LeanMemoryError:
             ended.set()

@@ -15,6 +15,7 @@ from lean_memory_bridge.client_book import ClientBook
 from lean_memory_bridge.events import Feed
 from lean_memory_bridge.guard import CALLER
 from lean_memory_bridge.maintenance import Maintenance
+from lean_memory_bridge.model_room import ModelRoom
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import ModelView
 from lean_memory_bridge.streams import Streams
@@ -37,6 +38,7 @@ class Parts:
     window: WindowDoor
     stop: Callable[[], None]
     model: ModelView
+    room: ModelRoom
     stopping: asyncio.Event
 
 

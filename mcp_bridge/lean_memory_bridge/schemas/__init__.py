@@ -34,6 +34,7 @@ from lean_memory_bridge.schemas.memory import (
     SpanView,
     WouldForget,
 )
+from lean_memory_bridge.schemas.models import ModelsView, RoleView, VectorsView
 from lean_memory_bridge.schemas.service import (
     AccessLog,
     AccessView,
@@ -91,6 +92,7 @@ __all__ = [
     "HitView",
     "IssuedToken",
     "ModelView",
+    "ModelsView",
     "MomentText",
     "Moments",
     "NamespaceName",
@@ -98,6 +100,7 @@ __all__ = [
     "Namespaces",
     "Problem",
     "Request",
+    "RoleView",
     "SearchRequest",
     "Snapshot",
     "Sound",
@@ -105,6 +108,7 @@ __all__ = [
     "SpanView",
     "Status",
     "Stopping",
+    "VectorsView",
     "WindowCode",
     "WindowEntry",
     "WindowKey",

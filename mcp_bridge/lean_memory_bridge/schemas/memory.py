@@ -85,6 +85,8 @@ class Found(Answer):
     hits: tuple[HitView, ...] = ()
     is_known: bool = True
     """False where no hit is relevant enough: then nothing is known about the question."""
+    degraded: tuple[str, ...] = ()
+    """What was missing when the answer was made; a better one may be had later."""
 
 
 class Added(Answer):

@@ -7,6 +7,7 @@ from typing import Literal
 from lean_memory_bridge.schemas.base import Answer, NamespaceName, Request
 from lean_memory_bridge.schemas.maintenance import ScheduleView, Upkeep
 from lean_memory_bridge.schemas.memory import NamespaceView
+from lean_memory_bridge.schemas.models import ModelsView
 
 
 class Status(Answer):
@@ -110,6 +111,8 @@ class Snapshot(Answer):
     """Maintenance of each namespace: what waits for the person, the run that goes on, the last one."""
     schedule: ScheduleView | None = None
     """When the next nightly run is."""
+    models: ModelsView | None = None
+    """The tier in use, its models and what they are at."""
 
 
 class Health(Answer):

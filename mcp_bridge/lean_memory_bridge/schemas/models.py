@@ -1,0 +1,36 @@
+"""The models beside the built-in embedder: how far each is, and how far their vectors are made."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lean_memory_bridge.schemas.base import Answer
+
+
+class RoleView(Answer):
+    """The model of one role, as the worker that holds it says."""
+
+    role: Literal["embedder", "reranker", "extractor"]
+    state: Literal["absent", "warming", "ready", "idle", "failed"]
+    """`idle`: it gave its memory back and comes back when it is asked."""
+    message: str = ""
+    model_id: str = ""
+    revision: str = ""
+
+
+class VectorsView(Answer):
+    """A namespace for whose texts the tier's embedder makes vectors at present; until then it is searched by the built-in ones."""
+
+    namespace: str
+    done: int
+    total: int
+
+
+class ModelsView(Answer):
+    """The tier in use and its models."""
+
+    tier: str
+    roles: tuple[RoleView, ...]
+    vectors: tuple[VectorsView, ...] = ()
+    lacking: tuple[str, ...] = ()
+    """What answers lack at present because a model of the tier is not ready."""

@@ -1,0 +1,127 @@
+"""The service beside a worker that warms, works, dies and comes back: clients never wait, and nothing is lost or done twice."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from lean_memory_bridge.client import ServiceClient
+from lean_memory_bridge.schemas import ModelsView
+from lean_memory_desktop.supervisor import End, Patience, Program, Supervisor, service_program
+from support import worker
+from support.service import ServiceProcess, running_service
+from support.shim import environment
+from support.supervised import eventually, live
+
+SAID = [f"The code of locker {number} is {number * 7 + 1000}." for number in range(10)]
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Generator[ServiceProcess]:
+    listed = worker.put_in_use(tmp_path / "memory")
+    with running_service(tmp_path, environ={"LM_MODELS_MANIFEST": str(listed)}) as running:
+        eventually(lambda: running.client().snapshot().model.state == "ready")
+        yield running
+
+
+def states(view: ModelsView) -> dict[str, str]:
+    return {role.role: role.state for role in view.roles}
+
+
+def is_complete(client: ServiceClient) -> bool:
+    return not client.models().lacking and not client.search("locker 3").degraded
+
+
+def test_while_a_model_warms_nobody_waits_and_afterwards_everything_has_its_vectors(service: ServiceProcess, tmp_path: Path) -> None:
+    client, log = service.client(), tmp_path / "embedded.txt"
+    assert client.models().lacking == ("second-embedder", "cross-encoder")
+    with worker.running(service.root, "--seconds", "3", "--log", str(log)):
+        eventually(lambda: set(states(client.models()).values()) == {"warming"})
+        began = perf_counter()
+        assert client.search("locker").degraded == ("second-embedder", "cross-encoder")
+        took = [perf_counter() - began]
+        for text in SAID:
+            began = perf_counter()
+            assert client.add(text).episode_id is not None
+            took.append(perf_counter() - began)
+        assert states(client.models())["embedder"] == "warming"
+        assert client.search("locker 3").degraded == ("cross-encoder", "second-embedder")
+        assert "second-embedder" in client.snapshot().degraded
+        # Loose bounds: how fast it is on a quiet machine is for the benchmarks to say.
+        assert max(took) < 2
+        eventually(lambda: is_complete(client))
+        assert client.search("locker 3").hits[0].fact.fact_text == SAID[3]
+        once = Counter(log.read_text(encoding="utf-8").splitlines())
+        assert all(once[text] == 1 for text in SAID), once
+        assert client.snapshot().degraded == ()
+        assert client.check() == ()
+
+
+def test_texts_that_wait_for_the_extractor_are_finished_by_themselves_each_once(service: ServiceProcess) -> None:
+    client = service.client()
+    added = [client.add(f"Yesterday Ana met Bob{number} in Porto.") for number in range(4)]
+    assert all(one.queued for one in added)
+    with worker.running(service.root):
+        eventually(lambda: is_complete(client))
+        eventually(lambda: client.status().namespaces[0].unfinished == 0)
+    assert client.check() == ()
+
+
+def test_a_worker_that_is_killed_under_load_fails_no_call_and_is_back_within_5_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, log = tmp_path / "memory", tmp_path / "embedded.txt"
+    monkeypatch.setenv("LM_MODELS_MANIFEST", str(worker.put_in_use(root)))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([environment(root)["PYTHONPATH"], worker.environment()["PYTHONPATH"]]))
+    words = worker.words(root, "--pause", "0.01", "--log", str(log), "--supervised")
+    patience = Patience(pauses=(0.1, 0.5, 1.0))
+    program = Program(name="worker", words=words, without=True, patience=patience)
+    supervisor = Supervisor(
+        root, [service_program(root), program], in_use=lambda: True, elsewhere=lambda: False, worked=lambda _: True, answers=lambda: True
+    )
+    ends: list[End] = []
+    supervising = threading.Thread(target=lambda: ends.append(supervisor.run()))
+    supervising.start()
+    try:
+        client = ServiceClient.find(root) if live(root) else None
+        assert client is not None
+        back = _killed_while_used(root, client)
+        eventually(lambda: is_complete(client))
+        texts = [fact.fact_text for fact in client.facts(limit=1000).facts]
+        assert len(texts) == len(set(texts)) >= 40
+        assert client.check() == ()
+    finally:
+        supervisor.stop()
+        supervising.join(60)
+    assert (ends, max(back) < 5) == ([End.ASKED], True), back
+
+
+def _killed_while_used(root: Path, client: ServiceClient) -> list[float]:
+    """Seconds until there was another worker, for each of two kills, while texts are added and searched for; no call may fail."""
+    over, failed = threading.Event(), list[BaseException]()
+
+    def use(add: bool) -> None:
+        number = 0
+        try:
+            while not over.is_set() or number < 40:
+                number += 1
+                _ = client.add(f"The code of box {number} is {number * 13}.") if add else client.search("box 3")
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    users = [threading.Thread(target=use, args=(add,)) for add in (True, False)]
+    for user in users:
+        user.start()
+    back = [worker.killed(root) for _ in range(2)]
+    over.set()
+    for user in users:
+        user.join()
+    assert not failed
+    return back
