@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from lean_memory import Memory
 from lean_memory.domain import Fact
 from lean_memory.maintenance.caretaker import Caretaker
 from lean_memory.maintenance.drafts import Draft, Snapshot
@@ -17,14 +16,6 @@ from lean_memory.settings import read_settings
 from lean_memory.store.namespace_store import NamespaceStore
 
 DAY = 86_400_000
-
-
-def tell(root: Path, namespace: str, texts: Sequence[str], *, days_apart: float = 1.0) -> None:
-    """Tell a memory these texts, the last one just now."""
-    now = time.time_ns() // 1_000_000
-    items = [{"text": text, "t_ref": round(now - (len(texts) - at) * days_apart * DAY)} for at, text in enumerate(texts)]
-    with Memory(root=root) as memory:
-        memory.add_many(namespace, items)
 
 
 def stage(root: Path, namespace: str, choose: Callable[[dict[str, Fact]], Iterable[Draft]]) -> int:

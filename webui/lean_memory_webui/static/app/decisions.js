@@ -20,7 +20,7 @@ export async function decide(proposal, decision, extra = {}) {
   try {
     const asked = { decision, namespace: proposal.namespace, revision: proposal.revision, ...extra };
     const came = await post(`review/${encodeURIComponent(proposal.id)}/decide`, asked);
-    if (came.outcome !== 'settled') return miss(came), false;
+    if (came.outcome !== 'settled') return miss(proposal, came), false;
     remember([proposal], t(`decided_${decision}`));
     return true;
   } catch (error) {
@@ -39,7 +39,7 @@ export async function approveAll(proposals) {
       part.forEach((one) => mine.add(one.id));
       const items = part.map((one) => ({ id: one.id, decision: 'approve', revision: one.revision }));
       const { results } = await post('review/decide', { items, namespace: part[0].namespace });
-      results.forEach((came, index) => (came.outcome === 'settled' ? settled.push(part[index]) : miss(came)));
+      results.forEach((came, index) => (came.outcome === 'settled' ? settled.push(part[index]) : miss(part[index], came)));
     }
   } catch (error) {
     complain(error);
@@ -52,18 +52,28 @@ export async function undo() {
   const last = done.value.at(-1);
   if (!last) return tell(t('nothing_to_undo'));
   done.value = done.value.slice(0, -1);
-  for (const one of last) await takeBack(one.namespace, one.id);
+  if (last.length === 1) return takeBack(last[0].namespace, last[0].id);
+  try {
+    for (const one of last) await revert(one.namespace, one.id);
+    tell(t('undone_many', last.length));
+  } catch (error) {
+    complain(error);
+  }
 }
 
 /** Take back a decision or a run by its id. */
 export async function takeBack(namespace, id) {
   try {
-    const came = await post('revert', { id, namespace });
-    mine.delete(id);
-    tell(came.sentence || t('undone'));
+    tell((await revert(namespace, id)).sentence || t('undone'));
   } catch (error) {
     complain(error);
   }
+}
+
+async function revert(namespace, id) {
+  const came = await post('revert', { id, namespace });
+  mine.delete(id);
+  return came;
 }
 
 export function dismiss(id) {
@@ -72,8 +82,8 @@ export function dismiss(id) {
   fates.value = left;
 }
 
-function miss(came) {
-  fates.value = new Map(fates.value).set(came.proposal.id, came);
+function miss(proposal, came) {
+  fates.value = new Map(fates.value).set(proposal.id, came);
 }
 
 function remember(proposals, sentence) {

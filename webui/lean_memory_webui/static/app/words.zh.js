@@ -35,7 +35,7 @@ export const zh = {
   effects: (n) => `${n} 个搜索的答案会不同`, before: '之前', after: '之后', said_to: (who, when) => (who ? `${when} 告诉 ${who}` : `说于 ${when}`),
   score_confidence: '确定', score_cosine: '相似', score_usefulness: '有用', score_safety: '稳妥', score_coverage: '覆盖来源',
   decided_approve: '已同意。', decided_reject: '保持原样。', decided_edit: '已按你的话同意。', decided_promote: '已保留，不再建议。', decided_choose: '已决定。', approved_many: (n) => `已同意 ${n} 条建议。`,
-  undo: '撤回', undone: '已撤回。', nothing_to_undo: '本页没有可撤回的决定。更早的在“已决定”里。', outcome_conflict: '已在别处决定；什么都没做。', outcome_stale: '所指的内容已经变了；什么都没做。', outcome_declined: '没有确认；什么都没做。',
+  undo: '撤回', undone: '已撤回。', undone_many: (n) => `已撤回 ${n} 个决定。`, nothing_to_undo: '本页没有可撤回的决定。更早的在“已决定”里。', outcome_conflict: '已在别处决定；什么都没做。', outcome_stale: '所指的内容已经变了；什么都没做。', outcome_refused: '无法执行；什么都没有改变。', outcome_declined: '没有确认；什么都没做。',
   decided_elsewhere: (state) => `已在别处决定：${state}。`, state_pending: '待审阅', state_approved: '已同意', state_rejected: '保持原样', state_expired: '已过期', state_stale: '已过时', state_reverted: '已撤回', state_withdrawn: '已取消',
   nothing_waits: '没有等你决定的事', next_run: (when) => `下次整理：${when}。`, next_none: '只有本服务运行时没有定时整理；你可以在这里开始一次。', next_paused: '夜间整理已暂停。', last_run: (when) => `上次：${when}。`,
   tidy_title: '整理', tidy_about: '先看一遍，什么都不改。确定无疑的随后可以执行；其余的在这里等你决定。', tidy_looking: '正在查看…', tidy_running: '正在整理…', tidy_stop: '停止', tidy_apply: '执行', tidy_would: '将会这样', tidy_did: '已经完成',

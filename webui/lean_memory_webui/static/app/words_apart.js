@@ -10,5 +10,11 @@ const LONGEST = 4000;
 export function Marked({ text, other, as }) {
   if (text.length > LONGEST || other.length > LONGEST) return html`<span dir="auto">${text}</span>`;
   const parts = diffWords(other, text, segmenter && { intlSegmenter: segmenter }).filter((part) => !part.removed);
-  return html`<span dir="auto">${parts.map((part, at) => (part.added ? (as === 'ins' ? html`<ins key=${at}>${part.value}</ins>` : html`<del key=${at}>${part.value}</del>`) : part.value))}</span>`;
+  return html`<span dir="auto">${parts.map((part, at) => (part.added ? html`<${Mark} key=${at} text=${part.value} as=${as} />` : part.value))}</span>`;
+}
+
+/** A stretch of words that is marked; the spaces around it are not. */
+function Mark({ text, as }) {
+  const [, before, words, after] = /^(\s*)([^]*?)(\s*)$/.exec(text);
+  return html`${before}<${as}>${words}</${as}>${after}`;
 }

@@ -50,7 +50,7 @@ function TwoMoments({ at, axis }) {
   if (error) return html`<${Sorry} error=${error} />`;
   if (!data) return html`<${Waiting} />`;
   return html`<section aria-label=${t('time_differences')}>
-    <h2 role="status">${t('time_changes', data.changes)}</h2>
+    <div role="status"><h2>${t('time_changes', data.changes)}</h2></div>
     ${data.pairs.length > 0 && html`<table class="then-now"><thead><tr><th scope="col">${t(axis === 'true' ? 'then_true' : 'then_known')}</th><th scope="col">${t('now')}</th></tr></thead>
       <tbody>${data.pairs.map(({ then, now }) => html`<tr key=${`${then?.id}${now?.id}`}>
         <${Side} fact=${then} mark=${now ? 'was' : 'gone'} /><${Side} fact=${now} mark=${then ? 'changed' : 'new'} /></tr>`)}</tbody></table>`}
