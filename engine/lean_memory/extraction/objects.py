@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.scene import is_name
@@ -12,6 +13,7 @@ _EDGES = " \t,;:.!?…。，；：、！？\"'“”‘’«»「」()（）*_~-
 _EMOJI = re.compile(r"[\U0001F300-\U0001FAFF☀-➿️‍]+")
 _KEEP_END = re.compile(r"(?:\b[A-Z]\.|\b(?:Inc|Ltd|Co|Corp|Jr|Sr|St)\.|\+\+|\))$")
 _LONGEST = 120
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 
 
 def clean(text: str, pack: Pack, kind: str = "any") -> str:
@@ -19,6 +21,8 @@ def clean(text: str, pack: Pack, kind: str = "any") -> str:
     value = _EMOJI.sub(" ", text).strip()
     if kind == "verbatim":
         return _trim(value)[:_LONGEST]
+    if kind == "count":
+        return in_digits(_trim(value)[:_LONGEST], pack)
     value = _trim(_cut(value, pack, kind))
     tail, article = pack.cues.get("tail"), pack.cues.get("article")
     before = None
@@ -32,6 +36,19 @@ def clean(text: str, pack: Pack, kind: str = "any") -> str:
             value = value[: found.start()]
         value = _trim(value)
     return value[:_LONGEST]
+
+
+def in_digits(value: str, pack: Pack) -> str:
+    """A number as digits where it is a word or an ordinal ("three", "twenty-five", "third", "3rd"), so that one count is one value."""
+    words = cast("Mapping[str, int]", pack.dates.get("numbers", {}))
+    ordinals = pack.words.get("ordinals", ())
+    lowered = value.casefold()
+    if lowered in ordinals and not lowered[0].isdigit():
+        return str(ordinals.index(lowered) + 1)
+    if _ORDINAL.fullmatch(lowered):
+        return lowered[:-2]
+    parts = [words.get(lowered)] if lowered in words else [words.get(part) for part in re.split(r"[ -]", lowered)]
+    return str(sum(part for part in parts if part)) if parts and all(parts) else value
 
 
 def items(text: str, pack: Pack, kind: str = "any") -> tuple[str, ...]:
