@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from lean_memory.clock import Clock
-from lean_memory.domain import Fact, ForgetResult, Modality, NamespaceStatus, SearchHit, VectorsMade, Visibility
-from lean_memory.errors import ClosedError, quoted
+from lean_memory.domain import Fact, ForgetResult, Modality, NamespaceStatus, RecordKind, SearchHit, VectorsMade, Visibility
+from lean_memory.errors import ClosedError, ModelError, quoted
 from lean_memory.finishing import Finisher
 from lean_memory.ingest import Ingest
 from lean_memory.maintenance.caretaker import Caretaker
+from lean_memory.maintenance.drafts import Draft, Found, Snapshot
+from lean_memory.maintenance.effects import with_effects
+from lean_memory.maintenance.propose import propose
 from lean_memory.models.ports import Embedder
 from lean_memory.passes import Passes
 from lean_memory.retrieval import pipeline
@@ -182,7 +186,28 @@ class OpenNamespace:
             self.ingest.after_forgetting()
 
     def _caretaker(self, store: NamespaceStore) -> Caretaker:
-        return Caretaker(store=store, embedder=self._embedder, timezone=self._settings.timezone or "UTC")
+        return Caretaker(
+            store=store,
+            embedder=self._embedder,
+            proposers=(self._propose,),
+            shown=partial(with_effects, search=self._found),
+            timezone=self._settings.timezone or "UTC",
+        )
+
+    def _propose(self, snapshot: Snapshot) -> Iterable[Draft]:
+        """What a run may propose; where the typing model cannot be had, summaries are made without it."""
+        try:
+            typing = self._passes.typing_model()
+        except ModelError:
+            typing = None
+        return propose(snapshot, typing)
+
+    def _found(self, question: str, limit: int) -> list[Found]:
+        """What a search finds now; it counts as asked by nobody."""
+        store, codes, _ = self._opened()
+        visibility = Visibility(now=store.clock())
+        hits = pipeline.search(store, codes, self._models, question, k=limit, visibility=visibility, recipe=None)
+        return [Found(fact_id=None if hit.fact.record_kind is RecordKind.PASSAGE else hit.fact.id, text=hit.fact.fact_text) for hit in hits]
 
     def _opened(self) -> tuple[NamespaceStore, CodeTable, Ingest]:
         if self._parts is None:

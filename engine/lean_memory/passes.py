@@ -95,6 +95,10 @@ class Passes:
         """Whether there is a model to ask how two statements stand to each other."""
         return self._typing is not None
 
+    def typing_model(self) -> TypingModel | None:
+        """The typing model, where one is set. Raises `ModelError` where it cannot be had."""
+        return None if self._typing is None else self._typing.get()
+
     def adjudicate(self, new: str, old: str) -> Verdict:
         """How a statement stands to an older one that it may contradict. Raises `ModelError`, also where there is no model to ask."""
         if self._typing is None:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from lean_memory.domain import Fact, FactId, Tier, value_key
+from lean_memory.domain import Fact, FactId, Tier
 from lean_memory.errors import InvalidInputError, NotFoundError, quoted
-from lean_memory.maintenance.deciding import Decider, Decision, StillSaid
+from lean_memory.maintenance.deciding import Decider, Decision
 from lean_memory.maintenance.reverting import Reverter
 from lean_memory.maintenance.run import Request, Run
-from lean_memory.maintenance.staging import Proposer
+from lean_memory.maintenance.staging import Proposer, Shown, as_it_is
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import (
     MaintenanceReport,
@@ -29,13 +29,6 @@ from lean_memory.store.namespace_store import NamespaceStore, ReadTransaction, W
 from lean_memory.store.proposal_rows import Evidence, NewProposal
 from lean_memory.store.tiers import Keep
 
-
-def _verbatim(text: str, sentences: Sequence[str]) -> list[bool]:
-    """Which of the sentences stand in the text as they are."""
-    said = value_key(text)
-    return [value_key(sentence) in said for sentence in sentences]
-
-
 _ORDER = {kind: place for place, kind in enumerate(ProposalKind)}
 
 
@@ -46,14 +39,21 @@ class Caretaker:
     store: NamespaceStore
     embedder: Embedder
     proposers: Sequence[Proposer] = ()
-    still_said: StillSaid = _verbatim
+    shown: Shown = as_it_is
     timezone: str = "UTC"
 
     def run(self, request: Request) -> MaintenanceReport:
         """Do a run, or say what one would do."""
         if request.apply:
             self._erase_what_was_approved()
-        run = Run(store=self.store, embedder=self.embedder, proposers=self.proposers, request=request, started_at=self.store.clock())
+        run = Run(
+            store=self.store,
+            embedder=self.embedder,
+            proposers=self.proposers,
+            request=request,
+            started_at=self.store.clock(),
+            shown=self.shown,
+        )
         return run.perform()
 
     def cancel(self) -> bool:
@@ -77,8 +77,7 @@ class Caretaker:
 
     def decide(self, proposal_id: str, decision: Decision) -> Outcome:
         """Carry out what a person decided; see `Decider`."""
-        decider = Decider(store=self.store, embedder=self.embedder, still_said=self.still_said, timezone=self.timezone)
-        return decider.decide(proposal_id, decision)
+        return Decider(store=self.store, embedder=self.embedder, timezone=self.timezone).decide(proposal_id, decision)
 
     def ask_to_forget(self, fact_id: FactId) -> Proposal:
         """Propose that a fact be erased, as an assistant asks for it; a person decides. Raises `NotFoundError`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lean_memory.domain import FactId, Tier
 from lean_memory.errors import InvalidInputError, ModelError
 from lean_memory.maintenance import choosing
+from lean_memory.maintenance.traceability import says_still
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import BOTH, Conflict, Outcome, Proposal, ProposalKind, ProposalState, Settled, Stale, Verdict
 from lean_memory.store import entities, journal, proposal_rows, summaries, tiers
@@ -29,9 +30,6 @@ _ALLOWED: Mapping[ProposalKind, frozenset[Verdict]] = {
     ProposalKind.SAME_ENTITY: frozenset({Verdict.APPROVE, Verdict.CHOOSE, Verdict.REJECT}),
     ProposalKind.FORGET: frozenset({Verdict.APPROVE, Verdict.REJECT}),
 }
-
-StillSaid = Callable[[str, Sequence[str]], Sequence[bool]]
-"""Which of several sentences a text still says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,6 @@ class Decider:
 
     store: NamespaceStore
     embedder: Embedder
-    still_said: StillSaid
     timezone: str
 
     def decide(self, proposal_id: str, decision: Decision) -> Outcome:
@@ -126,11 +123,11 @@ class Decider:
             summaries.set_vector(con, row, self.embedder.identity, vectors[text])
         return [uid, *changed]
 
-    def _demotable(self, stored: StoredProposal, text: str) -> frozenset[str]:
+    @staticmethod
+    def _demotable(stored: StoredProposal, text: str) -> frozenset[str]:
         """Of what the proposed text would have let go cold, what an edited one still says."""
         candidates = [target.fact for target in stored.targets if target.fact.id in stored.demotes]
-        said = self.still_said(text, [fact.fact_text for fact in candidates])
-        return frozenset(fact.id for fact, is_said in zip(candidates, said, strict=True) if is_said)
+        return frozenset(fact.id for fact in candidates if says_still(text, fact.fact_text))
 
     def _vectors(self, seen: StoredProposal, decision: Decision) -> dict[str, NDArray[np.float32]]:
         """The vector of a summary's text, made before any transaction begins; none where the model cannot be had."""

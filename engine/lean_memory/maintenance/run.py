@@ -15,7 +15,7 @@ from lean_memory.maintenance import reports
 from lean_memory.maintenance.batches import in_batches
 from lean_memory.maintenance.duplicates import Duplicate, exact_duplicates
 from lean_memory.maintenance.heart import Heart
-from lean_memory.maintenance.staging import Proposer, Stage, Staged, snapshot_of
+from lean_memory.maintenance.staging import Proposer, Shown, Stage, Staged, snapshot_of
 from lean_memory.maintenance.vital import is_vital
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import MaintenanceReport
@@ -58,6 +58,7 @@ class Run:
     proposers: Sequence[Proposer]
     request: Request
     started_at: Instant
+    shown: Shown
     lease: Lease | None = None
     facts: int = 0
     merged: int = 0
@@ -116,7 +117,7 @@ class Run:
 
     def _propose(self, picture: Picture, settled: frozenset[FactId], run: int | None) -> None:
         snapshot = snapshot_of(picture, self.store.name, self.embedder.thresholds, self.started_at, settled=settled)
-        stage = Stage(store=self.store, run=run, picture=picture, before=self._before_staging, staged=self.staged)
+        stage = Stage(store=self.store, run=run, picture=picture, before=self._before_staging, shown=self.shown, staged=self.staged)
         for propose in self.proposers:
             for draft in propose(snapshot):
                 self._stop_if_asked()

@@ -18,6 +18,9 @@ from lean_memory.store.proposal_rows import Evidence, NewProposal
 BUDGET = 50
 """Proposals of one run; a person decides them over breakfast."""
 
+Shown = Callable[[Draft], Draft]
+"""Completes a draft that will be kept with the searches that it would change. Called without any transaction open."""
+
 Proposer = Callable[[Snapshot], Iterable[Draft]]
 """Finds what may be proposed, safest first. Called without any transaction open."""
 
@@ -32,6 +35,11 @@ class Staged:
     @property
     def by_kind(self) -> tuple[tuple[str, int], ...]:
         return tuple((kind.value, self.kinds[kind]) for kind in ProposalKind if self.kinds[kind])
+
+
+def as_it_is(draft: Draft) -> Draft:
+    """The draft without more."""
+    return draft
 
 
 def snapshot_of(picture: Picture, namespace: str, thresholds: CosineThresholds, now: Instant, *, settled: frozenset[str]) -> Snapshot:
@@ -58,28 +66,27 @@ class Stage:
     picture: Picture
     before: Callable[[WriteTransaction], None]
     """Called at the beginning of each transaction; what it raises ends the staging."""
+    shown: Shown
     staged: Staged = field(default_factory=Staged)
 
     def take(self, draft: Draft) -> None:
         """Keep a draft whose facts stand as it shows them, unless the person was asked the same before."""
         if draft.kind is ProposalKind.MERGE and any(fact.id in self.picture.apart for fact in draft.facts[1:]):
             return
-        new = new_proposal(draft)
-        is_full = sum(self.staged.kinds.values()) >= BUDGET
-        if self.run is None or is_full:
-            taken = self.store.look(lambda tx: proposal_rows.is_new(tx.connection, new))
-        else:
-            taken = self.store.change(lambda tx: self._write(tx, draft, new))
-        if taken and is_full:
+        is_new = self.store.look(lambda tx: proposal_rows.is_new(tx.connection, new_proposal(draft)))
+        if is_new and sum(self.staged.kinds.values()) >= BUDGET:
             self.staged.held_back += 1
-        elif taken:
+        elif is_new and (self.run is None or self._keep(self.shown(draft))):
             self.staged.kinds[draft.kind] += 1
 
-    def _write(self, tx: WriteTransaction, draft: Draft, new: NewProposal) -> bool:
+    def _keep(self, draft: Draft) -> bool:
+        return self.store.change(lambda tx: self._write(tx, draft))
+
+    def _write(self, tx: WriteTransaction, draft: Draft) -> bool:
         self.before(tx)
         if not proposal_rows.is_as_drafted(tx.connection, self.store.name, draft.facts):
             return False
-        return proposal_rows.stage(tx.connection, new, run=self.run, now=tx.recorded_at) is not None
+        return proposal_rows.stage(tx.connection, new_proposal(draft), run=self.run, now=tx.recorded_at) is not None
 
 
 def new_proposal(draft: Draft) -> NewProposal:
