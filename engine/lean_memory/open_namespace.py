@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from lean_memory.clock import Clock
-from lean_memory.domain import Fact, ForgetResult, Modality, NamespaceStatus, RecordKind, SearchHit, VectorsMade, Visibility
+from lean_memory.domain import Fact, ForgetResult, Modality, ModelIdentity, NamespaceStatus, RecordKind, SearchHit, VectorsMade, Visibility
 from lean_memory.errors import ClosedError, ModelError, quoted
 from lean_memory.finishing import Finisher
 from lean_memory.ingest import Ingest
@@ -25,9 +25,9 @@ from lean_memory.retrieval.space import SearchModels
 from lean_memory.retrieval.standing_words import in_standing_words
 from lean_memory.settings import Settings
 from lean_memory.store.codes import CodeTable
-from lean_memory.store.namespace_store import NamespaceStore
+from lean_memory.store.namespace_store import NamespaceStore, ReadTransaction
 from lean_memory.upkeep import Upkeep
-from lean_memory.vectors import EMBEDDER, SECOND, Pace, drop_old, make_missing, spaces_of
+from lean_memory.vectors import EMBEDDER, SECOND, Pace, drop_old, make_missing, missing_of, spaces_of
 
 _MOST_SERVED = 200
 """How many facts of a list count as served; nobody repeats more."""
@@ -142,12 +142,12 @@ class OpenNamespace:
     def catch_up_vectors(self, pace: Pace) -> VectorsMade:
         """Make vectors that the models in use lack, see `make_missing`; and bring what was completed into memory for the next search."""
         store, codes, _ = self._opened()
+        embedders = self._models.embedders()
         if not store.writable:
-            return VectorsMade(made=0, missing=0, reason="The file can only be read.")
-        made = make_missing(store, self._models.embedders(), pace)
-        second = self._models.second
-        if made.made and second is not None:
-            store.look(lambda tx: codes.refresh(tx.connection, second.identity))
+            return VectorsMade(made=0, missing=missing_of(store, embedders), reason="The file can only be read.")
+        made = make_missing(store, embedders, pace)
+        for embedder in embedders if made.made and not made.missing else ():
+            store.look(partial(_refresh, codes=codes, model=embedder.identity))
         return made
 
     def drop_old_vectors(self) -> int:
@@ -213,3 +213,7 @@ class OpenNamespace:
         if self._parts is None:
             raise ClosedError(f"The namespace “{quoted(self.name)}” is not open.")
         return self._parts
+
+
+def _refresh(tx: ReadTransaction, *, codes: CodeTable, model: ModelIdentity) -> None:
+    codes.refresh(tx.connection, model)

@@ -20,8 +20,9 @@ from lean_memory.store.only_maker import only_maker
 
 _AT_ONCE = 32
 """Texts to a batch: a model of the size of MiniLM reads them in a fifth of a second, and they are written in some milliseconds."""
-_SHORTEST_REST, _LONGEST_REST = 0.005, 0.1
-"""Seconds."""
+_REST, _SHORTEST_REST, _LONGEST_REST = 3.0, 0.02, 0.1
+"""After a batch was written, so many times as long as that took, within these seconds: searches of the same process then take less than
+twice as long, and still more is written than any model of use makes."""
 
 EMBEDDER, SECOND, OLD = "embedder", "second", "old"
 """The roles of models (see `VectorSpace`)."""
@@ -39,7 +40,7 @@ class Pace:
     """Told after each batch how many were made in this go, and how many of that model are missing."""
     cancelled: Callable[[], bool] = field(default=lambda: False)
     rests: bool = True
-    """Whether others get a turn between the batches: as long as the last one was being written."""
+    """Whether others get a turn between the batches."""
     made: int = 0
 
     def next_batch(self) -> int:
@@ -54,16 +55,16 @@ def make_missing(store: NamespaceStore, embedders: Sequence[Embedder], pace: Pac
 
     One thread of one process at a time does so; nobody else is kept from anything. Raises `StorageError`.
     """
-    if not _missing(store, embedders):
+    if not missing_of(store, embedders):
         return VectorsMade(made=0, missing=0)
     with only_maker(store.path) as mine:
         reason = _make_all(store, embedders, pace) if mine else "Another process is making them."
-    return VectorsMade(made=pace.made, missing=_missing(store, embedders), reason=reason)
+    return VectorsMade(made=pace.made, missing=missing_of(store, embedders), reason=reason)
 
 
 def make_few(store: NamespaceStore, embedder: Embedder, most: int) -> None:
     """Make the vectors that a model lacks at once, if they are no more than `most`. Raises `ModelError` and `StorageError`."""
-    if not store.look(lambda tx: tx.has_all_vectors(embedder.identity)) and _missing(store, [embedder]) <= most:
+    if not store.look(lambda tx: tx.has_all_vectors(embedder.identity)) and missing_of(store, [embedder]) <= most:
         with suppress(NotFoundError):
             _make(store, embedder, Pace(rests=False))
 
@@ -81,15 +82,15 @@ def spaces_of(store: NamespaceStore, roles: Sequence[tuple[str, Embedder]]) -> t
     """How far the vectors of each model are made: of those in use, by their role, and of those whose vectors the file keeps."""
     used = {embedder.identity: role for role, embedder in roles}
 
-    def read(model: ModelIdentity, role: str) -> VectorSpace:
-        texts, missing = store.look(lambda tx: (tx.count_texts(), tx.lacking_vectors(model)))
-        return VectorSpace(model=model, texts=texts, missing=missing, role=role)
+    def read(tx: ReadTransaction) -> tuple[VectorSpace, ...]:
+        texts, models = tx.count_texts(), {**used, **{model: OLD for model in tx.models() if model not in used}}
+        return tuple(VectorSpace(model=model, texts=texts, missing=tx.lacking_vectors(model), role=role) for model, role in models.items())
 
-    kept = [model for model in store.look(lambda tx: tx.models()) if model not in used]
-    return (*(read(model, role) for model, role in used.items()), *(read(model, OLD) for model in kept))
+    return store.look(read)
 
 
-def _missing(store: NamespaceStore, embedders: Sequence[Embedder]) -> int:
+def missing_of(store: NamespaceStore, embedders: Sequence[Embedder]) -> int:
+    """How many vectors the models lack in a namespace."""
     return store.look(lambda tx: sum(tx.lacking_vectors(embedder.identity) for embedder in embedders))
 
 
@@ -109,7 +110,7 @@ def _make_all(store: NamespaceStore, embedders: Sequence[Embedder], pace: Pace) 
 def _make(store: NamespaceStore, embedder: Embedder, pace: Pace) -> None:
     """Go through what is missing, and again as long as that made some: what was said meanwhile is above where it began."""
     before = -1
-    while before < pace.made and _missing(store, [embedder]):
+    while before < pace.made and missing_of(store, [embedder]):
         before = pace.made
         _make_below(store, embedder, pace)
 
@@ -127,9 +128,9 @@ def _make_below(store: NamespaceStore, embedder: Embedder, pace: Pace) -> None:
             pace.made += store.change(partial(WriteTransaction.set_vectors, model=model, texts=texts, vectors=vectors), anew=False)
             took = monotonic() - began
             if pace.progress is not None:
-                pace.progress(pace.made, _missing(store, [embedder]))
+                pace.progress(pace.made, missing_of(store, [embedder]))
             if pace.rests:
-                sleep(min(max(took, _SHORTEST_REST), _LONGEST_REST))
+                sleep(min(max(_REST * took, _SHORTEST_REST), _LONGEST_REST))
 
 
 def _next_texts(tx: ReadTransaction, *, model: ModelIdentity, size: int, below: int | None) -> tuple[dict[int, str], int | None]:

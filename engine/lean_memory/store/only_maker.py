@@ -12,6 +12,8 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
+from lean_memory.store.connection import errors_translated
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -22,9 +24,10 @@ _END = "-vectors"
 
 @contextlib.contextmanager
 def only_maker(path: Path) -> Generator[bool]:
-    """Gives whether the vectors of the namespace whose file is at `path` are this block's to make. Does not wait."""
+    """Gives whether the vectors of the namespace whose file is at `path` are this block's to make. Does not wait. Raises `StorageError`."""
     lock = path.with_name(path.name + _END)
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    with errors_translated(lock):
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         os.set_inheritable(handle, False)
         mine = _locked(handle) and _is_at(handle, lock)
