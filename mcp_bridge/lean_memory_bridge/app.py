@@ -29,8 +29,9 @@ from lean_memory_bridge.jobs import Jobs
 from lean_memory_bridge.maintenance import Maintenance
 from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.mcp_server import MemoryServer
+from lean_memory_bridge.model_desk import ModelDesk
 from lean_memory_bridge.model_room import ModelRoom
-from lean_memory_bridge.routes import assistants, browsing, clients, maintenance, memory, page, service
+from lean_memory_bridge.routes import assistants, browsing, clients, maintenance, memory, models as model_routes, page, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import LARGEST_BODY, ModelView, Snapshot
@@ -68,12 +69,9 @@ class Service:
         self._queue = FairQueue(self._executor, at_once=AT_ONCE)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._jobs = Jobs(memory, self._changed_elsewhere)
-        self._room = ModelRoom(
-            memory,
-            models or RemoteModels(read_settings(root)),
-            changed=self._changed_elsewhere,
-            outdated=outdated,
-        )
+        settings = read_settings(root)
+        self._room = ModelRoom(memory, models or RemoteModels(settings), changed=self._changed_elsewhere, outdated=outdated)
+        self._desk = ModelDesk(settings, self._changed_elsewhere)
         self.parts = self._made(root=root, memory=memory, runtime=runtime, token=token, stop=stop)
         self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
         self.api = self._build()
@@ -108,6 +106,7 @@ class Service:
             stop=stop,
             model=ModelView(state="loading"),
             room=self._room,
+            desk=self._desk,
             stopping=asyncio.Event(),
         )
 
@@ -125,7 +124,7 @@ class Service:
             dependencies=[Depends(HTTPBearer(auto_error=False, description="The token of a client, or that of the data folder"))],
         )
         api.state.parts = self.parts
-        for module in (memory, assistants, browsing, maintenance, clients, service, page):
+        for module in (memory, assistants, browsing, maintenance, clients, model_routes, service, page):
             api.include_router(module.router)
         api.router.routes.append(Route("/mcp", endpoint=self._mcp, methods=["GET", "POST", "DELETE"]))
         problems.register(api)
@@ -134,11 +133,16 @@ class Service:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncGenerator[None]:
         self._loop = asyncio.get_running_loop()
-        tasks = [asyncio.create_task(self.parts.feed.keep_up()), asyncio.create_task(self._get_ready())]
+        tasks = [
+            asyncio.create_task(self.parts.feed.keep_up()),
+            asyncio.create_task(self._get_ready()),
+            asyncio.create_task(self._desk.follow()),
+        ]
         async with self._mcp.running():
             yield
             self.begin_to_stop()
             await asyncio.to_thread(self._jobs.close)
+            await asyncio.to_thread(self._desk.close)
             await asyncio.to_thread(self._room.close)
             await self._queue.drained()
         for task in tasks:
@@ -178,7 +182,7 @@ class Service:
             written=parts.verbs.written,
             upkeep=await parts.maintenance.upkeep(),
             schedule=await parts.maintenance.schedule(),
-            models=self._room.view(),
+            models=await parts.models(),
             degraded=(*(() if model.state == "ready" else ("embedder",)), *self._room.lacking),
             stopping=parts.stopping.is_set(),
         )

@@ -46,6 +46,7 @@ from lean_memory_bridge.schemas import (
     WindowCode,
     WouldForget,
 )
+from lean_memory_bridge.schemas.downloads import PullRequest, TierRemoved, TierRequest
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -204,8 +205,24 @@ class ServiceClient:
         return self._get("access", AccessLog, {"client": client, "limit": limit})
 
     def models(self) -> ModelsView:
-        """The tier in use, how far its models are, and for which namespaces their vectors are being made."""
+        """The tier in use, how far its models and their vectors are, every tier that can be had, and the last download."""
         return self._get("models", ModelsView)
+
+    def pull_models(self, asked: PullRequest) -> ModelsView:
+        """Begin to fetch a tier; the snapshots say how far it is. The person must have said so."""
+        return self._post("models/pull", asked, ModelsView, again=True)
+
+    def cancel_pull(self) -> ModelsView:
+        """Stop the download; what came is kept."""
+        return self._call("POST", "models/cancel", ModelsView)
+
+    def use_tier(self, tier: str) -> ModelsView:
+        """Choose a tier that is here."""
+        return self._post("models/use", TierRequest(tier=tier), ModelsView)
+
+    def remove_tier(self, tier: str) -> TierRemoved:
+        """Delete the models of a tier that is not in use."""
+        return self._post("models/remove", TierRequest(tier=tier), TierRemoved)
 
     def snapshot(self) -> Snapshot:
         """The whole state of this moment."""

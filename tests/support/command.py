@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +46,18 @@ class Command:
         )
         encoding = self.environment()["PYTHONIOENCODING"].partition(":")[0]
         return Outcome(code=done.returncode, out=done.stdout.decode(encoding), err=done.stderr.decode(encoding))
+
+    @contextmanager
+    def started(self, *words: str) -> Generator[subprocess.Popen[bytes]]:
+        """A command under way, of which nobody reads what it writes; it does not outlive the block."""
+        child = subprocess.Popen(
+            self.arguments(*words), env=self.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            yield child
+        finally:
+            child.kill()
+            child.wait(timeout=PATIENCE)
 
     def done(self, *words: str, said: bytes = b"") -> str:
         """What a command that must succeed prints."""

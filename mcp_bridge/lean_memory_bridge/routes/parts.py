@@ -15,9 +15,10 @@ from lean_memory_bridge.client_book import ClientBook
 from lean_memory_bridge.events import Feed
 from lean_memory_bridge.guard import CALLER
 from lean_memory_bridge.maintenance import Maintenance
+from lean_memory_bridge.model_desk import ModelDesk
 from lean_memory_bridge.model_room import ModelRoom
 from lean_memory_bridge.runtime import Runtime
-from lean_memory_bridge.schemas import ModelView
+from lean_memory_bridge.schemas import ModelsView, ModelView
 from lean_memory_bridge.streams import Streams
 from lean_memory_bridge.verbs import Verbs
 from lean_memory_bridge.window import WindowDoor
@@ -39,7 +40,13 @@ class Parts:
     stop: Callable[[], None]
     model: ModelView
     room: ModelRoom
+    desk: ModelDesk
     stopping: asyncio.Event
+
+    async def models(self) -> ModelsView:
+        """The models of the tier in use, every tier, and the last download."""
+        tiers, pull = await asyncio.to_thread(lambda: (self.desk.tiers(), self.desk.last_pull()))
+        return self.room.view().model_copy(update={"tiers": tiers, "pull": pull})
 
 
 def parts_of(request: Request) -> Parts:

@@ -14,7 +14,7 @@ from lean_memory_bridge import views
 from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.routes.parts import InNamespace, Parts, TheCaller, TheOwner, TheParts
 from lean_memory_bridge.runtime import proof
-from lean_memory_bridge.schemas import Health, ModelsView, Snapshot, Status, Stopping
+from lean_memory_bridge.schemas import Health, Snapshot, Status, Stopping
 from lean_memory_bridge.shim.presence import present
 
 HEARTBEAT = 15.0
@@ -45,13 +45,6 @@ async def status(parts: TheParts, caller: TheCaller, namespace: InNamespace = No
         started_at=runtime.started_at,
         namespaces=tuple(views.namespace_view(one) for one in found),
     )
-
-
-@router.get("/api/v1/models")
-async def models(parts: TheParts, caller: TheCaller) -> ModelsView:
-    """The tier in use, how far its models are, and for which namespaces their vectors are being made."""
-    caller.must_be_let_in()
-    return parts.room.view()
 
 
 @router.get("/api/v1/snapshot")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from lean_memory_bridge.schemas.base import Answer
+from lean_memory_bridge.schemas.downloads import PullView, TierView
 
 
 class RoleView(Answer):
@@ -34,3 +35,7 @@ class ModelsView(Answer):
     vectors: tuple[VectorsView, ...] = ()
     lacking: tuple[str, ...] = ()
     """What answers lack at present because a model of the tier is not ready."""
+    tiers: tuple[TierView, ...] = ()
+    """Every tier that can be had, and how much of each is here."""
+    pull: PullView | None = None
+    """The last download, be it of the service or of a command."""
