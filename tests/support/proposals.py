@@ -15,5 +15,5 @@ _LONG_AGO = 200 * 24 * 3600 * 1000
 def tell_of_old_likes(root: Path, namespace: str = "default") -> None:
     """Tell of so many things one likes, and so long ago, that maintenance proposes a summary."""
     then = time.time_ns() // 1_000_000 - _LONG_AGO
-    with Memory(root=root) as memory:
-        memory.add_many(namespace, [{"text": f"I like {like}.", "t_ref": then + place} for place, like in enumerate(_LIKES)])
+    with Memory(root=root, clock=lambda: then) as memory:
+        memory.add_many(namespace, [f"I like {like}." for like in _LIKES])
