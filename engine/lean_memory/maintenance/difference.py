@@ -186,10 +186,10 @@ def _same_order(first: Wording, second: Wording, pairs: dict[int, int], *, space
     if not spaced or not swapped:
         return False
     whole = end - start == len(order) > 3
-    here, there = (places[start], places[start + cut]), pairs[places[start]]
-    if whole or any(_follows(first, place, Kind.RELATION) for place in here):
+    one, other = places[start], places[start + cut]
+    if whole or any(_follows(first, each, Kind.RELATION) or _follows(second, pairs[each], Kind.RELATION) for each in (one, other)):
         return True
-    return _follows(first, here[1], Kind.JOINT) and _follows(second, there, Kind.JOINT)
+    return _follows(first, other, Kind.JOINT) and _follows(second, pairs[one], Kind.JOINT)
 
 
 _ANYWHERE = frozenset({Kind.LIGHT, Kind.JOINT})

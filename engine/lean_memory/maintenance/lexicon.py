@@ -35,6 +35,8 @@ class Lexicon:
     scales: Mapping[str, int]
     endings: tuple[str, ...]
     """What an inflected word may end in."""
+    irregular: Mapping[str, frozenset[str]]
+    """Inflected form that no ending tells -> what it is a form of."""
     variants: tuple[tuple[str, str], ...]
     """Pairs of endings of which one spells the other."""
     same: Mapping[str, frozenset[int]]
@@ -99,7 +101,7 @@ def _of_any(stems: Iterable[str], table: Mapping[str, frozenset[int]]) -> frozen
 
 
 def _stems(key: str, known: Lexicon) -> frozenset[str]:
-    stems = {key}
+    stems = {key, *known.irregular.get(key, ())}
     for ending in known.endings:
         stem = key.removesuffix(ending)
         if len(stem) >= _SHORTEST_STEM and stem != key:
@@ -140,6 +142,7 @@ def lexicon(code: str) -> Lexicon:
         numbers=cast("dict[str, int]", section.get("numbers", {})),
         scales=cast("dict[str, int]", section.get("scales", {})),
         endings=tuple(str(section.get("endings", "")).split()),
+        irregular=_irregular(str(section.get("irregular", "")).splitlines()),
         variants=tuple((one, other) for one, _, other in (pair.partition(" ") for pair in _list(section, "variants"))),
         same=_groups([*str(section.get("same", "")).splitlines(), *(line for line in wordnet if ">" not in line and "!" not in line)]),
         wider=_groups(line.partition(">")[0] for line in wordnet if ">" in line),
@@ -172,6 +175,14 @@ def _data() -> Mapping[str, object]:
 def _wordnet() -> list[str]:
     lines = files(_PACKAGE).joinpath("data", "synonyms.txt").read_text("utf-8").splitlines()
     return [line for line in lines if not line.startswith("#")]
+
+
+def _irregular(lines: Iterable[str]) -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for word, *inflected in (line.split() for line in lines if line):
+        for form in inflected:
+            found.setdefault(form, set()).add(word)
+    return {form: frozenset(words) for form, words in found.items()}
 
 
 def _contrary(lines: Iterable[str]) -> Mapping[str, frozenset[int]]:

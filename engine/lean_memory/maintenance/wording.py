@@ -11,7 +11,7 @@ from enum import Enum, auto
 from lean_memory.extraction.languages import language
 from lean_memory.maintenance.lexicon import Forms, Lexicon, forms, lexicon, name_forms, units
 
-_UNSPACED = r"\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u30ff\u31f0-\u31ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_UNSPACED = r"\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u30ff\u31f0-\u31ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(
     rf"(?P<number>\d+(?:[.,:/]\d+)*)|(?P<mark>[%$€£¥￥])|(?P<character>[{_UNSPACED}])|(?P<word>(?:(?![{_UNSPACED}])[^\W\d_])+"
     rf"(?:['’](?:(?![{_UNSPACED}])[^\W\d_])+)*)|(?P<stop>[.!?。！？;；]+)"
@@ -122,31 +122,20 @@ def _is_titled(raw: Sequence[_Raw]) -> bool:
 def _read(raw: Sequence[_Raw], known: Lexicon, titled: bool) -> Iterator[Word]:
     place, owned = 0, False
     while place < len(raw):
-        size, sign = _sign_at(raw, place, known)
-        if sign:
-            shown = " ".join(each.text for each in raw[place : place + size])
-            yield Word(key=f"{sign}!", shown=shown, kind=Kind.SIGN, forms=_FIXED)
-            place += size
-            continue
-        each, rest = raw[place], raw[place + 1 : place + 2]
+        size, entry, sign = _entry_at(raw, place, known)
+        each, rest = raw[place], raw[place + size : place + size + 1]
         owns = each.folded.endswith(("'s", "s'"))
-        key = each.folded.removesuffix("'s").removesuffix("'")
-        before_genitive = bool(rest) and rest[0].folded in known.genitive
-        if each.folded in known.relation or each.folded in known.joint:
-            kind = Kind.RELATION if each.folded in known.relation else Kind.JOINT
-            yield Word(key=each.folded, shown=each.text, kind=kind, forms=_FIXED)
-            place += 1
-            continue
-        if key in known.genitive or key in known.filler or (key.startswith("'") and len(key) < 4):
-            place += 1
-            continue
-        kind = _kind(each, key, known, titled)
-        leads = owned or owns or before_genitive
-        yield Word(key=key, shown=each.text, kind=kind, forms=_forms(kind, known, key), leads=leads)
-        owned = owns
-        place += 1
+        key = entry.removesuffix("'s").removesuffix("'")
+        kind = Kind.SIGN if sign else _kind(each, key, known, titled)
+        if kind is not None:
+            shown = ("" if each.kind == "character" else " ").join(part.text for part in raw[place : place + size])
+            leads = kind not in _FUNCTIONS and (owned or owns or (bool(rest) and rest[0].folded in known.genitive))
+            yield Word(key=f"{sign}!" if sign else key, shown=shown, kind=kind, forms=_forms(kind, known, key), leads=leads)
+            owned = owned if kind in _FUNCTIONS else owns
+        place += size
 
 
+_FUNCTIONS = frozenset({Kind.SIGN, Kind.RELATION, Kind.JOINT, Kind.LIGHT})
 _FIXED = Forms(stems=frozenset())
 """Of what is compared by its key alone."""
 
@@ -157,30 +146,35 @@ def _forms(kind: Kind, known: Lexicon, key: str) -> Forms:
     return name_forms(key) if kind is Kind.NAME else _FIXED
 
 
-def _sign_at(raw: Sequence[_Raw], place: int, known: Lexicon) -> tuple[int, str]:
-    """The sign that begins here, longest first, with the number of tokens it takes; an empty one where there is none."""
+def _entry_at(raw: Sequence[_Raw], place: int, known: Lexicon) -> tuple[int, str, str]:
+    """The longest entry of the lexicon that begins here: how many tokens it takes, its text, and its sign, where it is one."""
     joint = "" if raw[place].kind == "character" else " "
     longest = known.longest if raw[place].folded in known.beginnings else 1
-    for size in range(min(longest, len(raw) - place), 0, -1):
-        sign = known.signs.get(joint.join(each.folded for each in raw[place : place + size]))
-        if sign:
-            return size, sign
-    return (1, "not") if raw[place].folded.endswith("n't") else (1, "")
+    for size in range(min(longest, len(raw) - place), 1, -1):
+        entry = joint.join(each.folded for each in raw[place : place + size])
+        if known.knows(entry):
+            return size, entry, known.signs.get(entry, "")
+    folded = raw[place].folded
+    return 1, folded, known.signs.get(folded, "not" if folded.endswith("n't") else "")
 
 
-def _kind(each: _Raw, key: str, known: Lexicon, titled: bool) -> Kind:
+def _kind(each: _Raw, key: str, known: Lexicon, titled: bool) -> Kind | None:
+    """What a word is, unless it says nothing by itself."""
     if each.kind in {"number", "mark"} or key in known.numbers:
         return Kind.NUMBER
-    if key in known.critical:
-        return Kind.CRITICAL
-    if key in known.light:
-        return Kind.LIGHT
-    if titled and not known.knows(key):
-        return Kind.NAME
-    capital = each.text[0].isupper()
-    if capital and ((not each.starts and not titled) or not known.knows(key)):
-        return Kind.NAME
-    return Kind.WORD
+    for words, kind in (
+        (known.relation, Kind.RELATION),
+        (known.joint, Kind.JOINT),
+        (known.critical, Kind.CRITICAL),
+        (known.light, Kind.LIGHT),
+    ):
+        if key in words:
+            return kind
+    if key in known.genitive or key in known.filler or (key.startswith("'") and len(key) < 4):
+        return None
+    is_certain = each.text[0].isupper() and not each.starts and not titled
+    may_be = (each.text[0].isupper() or titled) and not known.knows(key)
+    return Kind.NAME if is_certain or may_be else Kind.WORD
 
 
 def _with_amounts(words: list[Word], known: Lexicon) -> Iterator[Word]:

@@ -1,0 +1,91 @@
+"""What is offered as a near duplicate, and what never is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lean_memory.domain import Modality, Polarity, RecordKind, Trust
+from lean_memory.maintenance.drafts import Snapshot
+from lean_memory.maintenance.near_duplicates import near_duplicates
+from support.snapshots import fact, snapshot
+
+
+def offered(*facts: object) -> list[tuple[str, ...]]:
+    return [draft.fact_ids for draft in near_duplicates(snapshot(facts))]  # pyright: ignore[reportArgumentType]
+
+
+def test_the_same_said_twice_in_other_words_is_offered_once_with_its_cosine() -> None:
+    [draft] = near_duplicates(snapshot(["The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot."]))
+    assert draft.fact_ids == ("The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot.")
+    assert draft.cosine is not None and draft.cosine > 0.88
+    assert "The first would be kept" in draft.reason
+
+
+def test_the_one_that_says_more_is_kept() -> None:
+    [draft] = near_duplicates(snapshot(["The spare key is kept under the pot.", "The spare key is kept under the blue pot."]))
+    assert draft.facts[0].fact_text == "The spare key is kept under the blue pot."
+    assert "“blue”" in draft.reason
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The API listens on port 8090.", "The API listens on port 8091."),
+        ("My daughter Ines is allergic to nuts.", "My daughter Mila is allergic to nuts."),
+        ("The pool is heated in winter.", "The pool is not heated in winter."),
+        ("The standup starts before lunch.", "The standup starts after lunch."),
+        ("My uncle buys old clocks.", "My uncle sells old clocks."),
+        ("My neighbour keeps a dog.", "My neighbour keeps an animal."),
+        ("The report may be late.", "The report is late."),
+        ("服务器的端口是8090。", "服务器的端口是8091。"),
+        ("Mi hija es alérgica a las nueces.", "Mi hija no es alérgica a las nueces."),
+    ],
+)
+def test_what_differs_in_a_number_a_name_a_sign_or_a_word_is_never_offered(one: str, other: str) -> None:
+    assert offered(one, other) == []
+
+
+def test_what_is_in_two_slots_or_said_in_two_ways_is_not_offered() -> None:
+    text, again = "The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot."
+    assert offered(fact(text), fact(again, subject="Ana")) == []
+    assert offered(fact(text), fact(again, polarity=Polarity.NEGATIVE)) == []
+    assert offered(fact(text), fact(again, modality=Modality.PLANNED)) == []
+    assert offered(fact(text), fact(again, kind=RecordKind.SUMMARY)) == []
+    assert offered(fact(text), replace(fact(again), flags=("instruction-like",))) == []
+
+
+def test_what_waits_for_a_decision_is_not_offered_again() -> None:
+    picture = snapshot(["The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot."])
+    assert not list(near_duplicates(replace(picture, held=frozenset({picture.facts[1].id}))))
+
+
+def test_what_is_more_trusted_is_kept_unless_it_says_less() -> None:
+    text, again = "The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot."
+    assert offered(fact(text, trust=Trust.INFERRED), fact(again)) == [(again, text)]
+    assert offered(fact(text, trust=Trust.INFERRED), fact("Spare keys are kept under a pot.")) == []
+
+
+def test_values_of_one_slot_are_held_against_each_other_by_themselves() -> None:
+    one = fact("I really like the strawberries from the farm.", predicate="likes", value="the strawberries from the farm")
+    same = fact("I like the strawberry from a farm.", predicate="likes", value="the strawberry from a farm")
+    more = fact("I like the wild strawberries from the farm.", predicate="likes", value="the wild strawberries from the farm")
+    assert offered(one, same) == [(one.id, same.id)]
+    assert offered(one, more) == []
+
+
+def test_a_fact_without_a_vector_is_left_alone() -> None:
+    picture = snapshot(["The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot."])
+    assert not list(near_duplicates(replace(picture, vectors=np.zeros_like(picture.vectors))))
+
+
+def test_in_a_slot_of_many_values_the_duplicates_are_found_and_nothing_else() -> None:
+    many = [f"Shelf {number} in the cellar holds box {number + 1000} with tools." for number in range(300)]
+    picture: Snapshot = snapshot([*many, "The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot."])
+    [draft] = near_duplicates(picture)
+    assert {each.fact_text for each in draft.facts} == {
+        "The spare key is kept under the blue pot.",
+        "Spare keys are kept under a blue pot.",
+    }
