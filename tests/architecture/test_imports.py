@@ -55,6 +55,7 @@ def test_the_contracts_hold() -> None:
         ("engine/lean_memory/resolution/__init__.py", "import apsw", "Only the store speaks SQL"),
         ("engine/lean_memory/models/__init__.py", "import torch", "No heavy model library"),
         ("engine/lean_memory/service.py", "import httpx", "The engine knows no desktop"),
+        ("engine/lean_memory/models/library.py", "import http.client", "The engine knows no desktop"),
         ("engine/lean_memory/service.py", "import lean_memory_desktop", "The engine knows no desktop"),
         ("desktop/lean_memory_desktop/cli/main.py", "import lean_memory.store", "The desktop reaches into no engine module"),
         (

@@ -158,6 +158,14 @@ def test_a_server_that_is_busy_for_a_while_is_asked_again_after_the_time_that_it
     desk.pull()
     assert desk.is_right()
     assert [asked.status for asked in desk.hub.log if asked.path == BIG][:2] == [503, 503]
+    assert {each.trouble for each in desk.seen} == {"", "it answers 503"}
+    assert desk.seen[-1].trouble == ""
+
+
+def test_a_pointer_within_the_hub_is_followed(desk: Desk) -> None:
+    desk.hub.faults.relays = True
+    desk.pull()
+    assert desk.is_right()
 
 
 @pytest.mark.parametrize(

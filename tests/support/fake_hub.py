@@ -45,6 +45,8 @@ class Faults:
     names_content: bool = True
     """Whether tags and lengths of the content are told, as the hub does and a simple mirror does not."""
     proxy_wants_password: bool = False
+    relays: bool = False
+    """Small files are answered with a pointer within the hub."""
     storage: str | None = None
     """Where large files are said to lie, in place of the second server."""
 
@@ -158,7 +160,7 @@ class _Exchange:
                 self._describe(f"{owner}/{name}", listed=rest[:1] == ["tree"])
             case [owner, name, "resolve", _, *path]:
                 self._resolve(f"{owner}/{name}", "/".join(path))
-            case ["storage", owner, name, *path]:
+            case ["relayed" | "storage", owner, name, *path]:
                 self._send(self._hub.repositories[f"{owner}/{name}"], "/".join(path), {})
             case _:
                 self._say(404, b"{}")
@@ -191,6 +193,9 @@ class _Exchange:
         told = {"X-Repo-Commit": faults.revision} if faults.names_content else {}
         if len(content) < LARGE:
             tag = {"ETag": f'"{git_sha1(content)}"'} if faults.names_content else {}
+            if faults.relays:
+                self._say(307, b"", {**told, **tag, "Location": f"/relayed/{repository}/{path}"})
+                return
             self._send(self._hub.repositories[repository], path, {**told, **tag})
             return
         linked = {"X-Linked-ETag": f'"{sha256(content)}"', "X-Linked-Size": str(len(content))} if faults.names_content else {}

@@ -48,6 +48,7 @@ class Display:
                 f"{amount(progress.done)} of {amount(progress.total)}",
                 f"{amount(progress.speed)}/s" if progress.speed else "",
                 remaining(progress.seconds_left),
+                f"{progress.trouble}; trying again" if progress.trouble else "",
             )
             if part
         )

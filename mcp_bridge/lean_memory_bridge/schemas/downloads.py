@@ -42,6 +42,8 @@ class PullView(Answer):
     file: str = ""
     speed: float = 0.0
     seconds_left: float | None = None
+    trouble: str = ""
+    """Why nothing comes at present, in a few words; it is tried again."""
     sentence: str = ""
     """Why it ended, where it did not end well, what is kept, and what to do."""
     at: int = 0

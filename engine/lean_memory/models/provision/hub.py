@@ -96,7 +96,7 @@ class _Transfer:
                 self._heard |= cut.heard
                 failures = 1 if self._part.have > before else failures + 1
                 self._give_up_after(failures, cut)
-                self._watch.wait(self._patience.before(failures, cut.pause))
+                self._watch.wait(self._patience.before(failures, cut.pause), cut.why)
         return True
 
     def checked(self) -> FileRecord | None:

@@ -46,6 +46,8 @@ class PullNote:
     file: str = ""
     speed: float = 0.0
     seconds_left: float | None = None
+    trouble: str = ""
+    """Why nothing comes at present; it is tried again."""
     sentence: str = ""
     """Why it ended, where it did not end well."""
     at: int = 0
@@ -70,6 +72,7 @@ class Notes:
             file=progress.path,
             speed=progress.speed,
             seconds_left=progress.seconds_left,
+            trouble=progress.trouble,
         )
         if time.monotonic() - self._written >= _EVERY:
             self._write()
@@ -77,7 +80,7 @@ class Notes:
 
     def end(self, state: PullState, sentence: str = "") -> None:
         """The pull is over."""
-        self._note = replace(self._note, state=state, sentence=sentence, speed=0.0, seconds_left=None)
+        self._note = replace(self._note, state=state, sentence=sentence, speed=0.0, seconds_left=None, trouble="")
         self._write()
 
     def _write(self) -> None:
@@ -99,7 +102,7 @@ def last_pull(root: Path) -> PullNote | None:
         return None
     if note.state is PullState.RUNNING and not is_held(models / LOCK_FILE):
         sentence = "The download was cut off. What came is kept, and the same command goes on from there."
-        return replace(note, state=PullState.CUT_OFF, speed=0.0, seconds_left=None, sentence=sentence)
+        return replace(note, state=PullState.CUT_OFF, speed=0.0, seconds_left=None, trouble="", sentence=sentence)
     return note
 
 

@@ -39,6 +39,8 @@ class Progress:
     """Bytes a second over the last moments."""
     seconds_left: float | None = None
     """`None` while nothing can be said of it."""
+    trouble: str = ""
+    """Why nothing comes at present, in a few words; it is tried again."""
 
 
 class CancelledError(Exception):
@@ -50,7 +52,7 @@ class Watch:
 
     def __init__(self, report: Callable[[Progress], None], cancel: Event, clock: Callable[[], float] = time.monotonic) -> None:
         self._report, self._cancel, self._clock = report, cancel, clock
-        self._phase, self._model_id, self._path = Phase.CHECKING, "", ""
+        self._phase, self._model_id, self._path, self._trouble = Phase.CHECKING, "", "", ""
         self._done, self._total, self._received = 0, 0, 0
         self._recent: deque[tuple[float, int]] = deque()
         self._told = -_OFTEN
@@ -85,6 +87,7 @@ class Watch:
         """So many bytes came, which were there already or are not written down yet."""
         self.heed()
         now = self._clock()
+        self._trouble = ""
         self._received += size
         self._recent.append((now, size))
         while now - self._recent[0][0] > _WINDOW:
@@ -96,8 +99,10 @@ class Watch:
         if self._cancel.is_set():
             raise CancelledError
 
-    def wait(self, seconds: float) -> None:
-        """Let some time pass; raises `CancelledError` as soon as the pull is to stop."""
+    def wait(self, seconds: float, why: str) -> None:
+        """Let some time pass because of a trouble; raises `CancelledError` as soon as the pull is to stop."""
+        self._trouble = why
+        self.tell()
         self._cancel.wait(seconds)
         self.heed()
 
@@ -118,8 +123,9 @@ class Watch:
             received=self._received,
             model_id=self._model_id,
             path=self._path,
-            speed=speed,
-            seconds_left=left / speed if speed > 0 else None,
+            speed=0.0 if self._trouble else speed,
+            seconds_left=left / speed if speed > 0 and not self._trouble else None,
+            trouble=self._trouble,
         )
 
     def _speed(self) -> float:
