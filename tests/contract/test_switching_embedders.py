@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +185,58 @@ def test_forgetting_reaches_the_vectors_of_every_model(root: Path) -> None:
         assert not any(part in path.read_bytes() for part in held for path in root.iterdir())
         assert memory.check("ana") == []
         assert file.exists()
+
+
+def test_what_is_forgotten_while_its_vector_is_made_leaves_none_and_its_place_may_be_taken(root: Path) -> None:
+    secret = "My safe is behind the painting."
+
+    class Forgets(RotatedEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            made = super().embed(texts)
+            if secret in texts:
+                memory.forget("ana", fact_id=fact)
+                memory.add("ana", "My boat is in the harbour.", t_ref=day(1))
+            return made
+
+    second = Forgets()
+    with Memory(root=root, embedder=WordEmbedder(), second=second) as memory:
+        tell(memory, 3)
+        [fact] = memory.add("ana", secret, t_ref=day(1))
+        assert memory.catch_up_vectors("ana").missing == 0
+        held = WordEmbedder.embed(second, [secret])[0].astype("<f4").tobytes()[:64]
+        assert not any(held in path.read_bytes() for path in root.iterdir())
+        assert memory.check("ana") == []
+        assert "boat" in search(memory, "where is the boat in the harbour")[0].fact.fact_text
+        assert lacking(memory) == set()
+
+
+def test_whoever_adds_searches_forgets_and_makes_vectors_at_once_gets_in_nobodys_way(root: Path) -> None:
+    second = RotatedEmbedder()
+    with Memory(root=root, embedder=WordEmbedder(), second=second) as memory, ThreadPoolExecutor(4) as pool:
+        tell(memory, 50)
+        over = threading.Event()
+
+        def make() -> None:
+            while not over.is_set():
+                memory.catch_up_vectors("ana")
+
+        def forget(number: int) -> None:
+            [fact] = memory.add("ana", f"The spare key {number} is with Pablo.")
+            memory.forget("ana", fact_id=fact)
+
+        making = pool.submit(make)
+        works = [
+            pool.submit(lambda: [tell(memory, 1, first=50 + number) for number in range(30)]),
+            pool.submit(lambda: [forget(number) for number in range(10)]),
+            pool.submit(lambda: [answers(memory) for _ in range(10)]),
+        ]
+        for work in works:
+            work.result(timeout=120)
+        over.set()
+        making.result(timeout=120)
+        assert memory.catch_up_vectors("ana").missing == 0
+        assert (lacking(memory), memory.check("ana")) == (set(), [])
+        assert {text: times for text, times in second.made.items() if times > 1} == {}
 
 
 def test_vectors_that_are_not_used_any_more_can_be_dropped(root: Path) -> None:

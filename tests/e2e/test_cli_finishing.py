@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lean_memory import Memory
 from support import ollama_server as server
 from support.command import Command
+from support.embedding import WordEmbedder
 
 HARD = "Since the navy let me go I pay the bills through Tarrant."
 TARRANT = server.with_facts(server.fact("user", "works_at", "Tarrant", "I pay the bills through Tarrant"))
@@ -20,7 +22,8 @@ def test_what_waits_is_finished_when_the_model_is_there(command: Command) -> Non
         assert "ollama pull tiny" in missing.err
         assert "Traceback" not in missing.err
         assert asking.json("finish") | {"fact_ids": []} == {
-            "namespace": "default", "finished": 1, "waiting": 0, "missing": "", "fact_ids": [], "superseded": []
+            "namespace": "default", "finished": 1, "waiting": 0, "missing": "", "fact_ids": [], "superseded": [],
+            "vectors_made": 0, "vectors_missing": 0,
         }  # fmt: skip
     (fact,) = command.json("facts", "--predicate", "works_at")["facts"]
     assert (fact["object"], fact["found_by"], fact["trust"]) == ("Tarrant", "typer", "inferred")
@@ -32,6 +35,14 @@ def test_another_machine_is_refused(command: Command) -> None:
     refused = asking.run("finish")
     assert refused.code != 0
     assert "on this machine only" in refused.err
+
+
+def test_the_vectors_that_another_embedder_left_missing_are_made(command: Command) -> None:
+    with Memory(root=command.root, embedder=WordEmbedder()) as memory:
+        memory.add_many("default", [f"My locker number {number} holds badge {number * 7}." for number in range(300)])
+    assert "Answered without: vectors." in command.run("search", "locker").err
+    assert "300 vectors made; 0 are missing." in command.done("finish")
+    assert command.run("search", "locker").err == ""
 
 
 def test_without_a_model_there_is_nothing_to_finish(command: Command) -> None:

@@ -44,7 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     _history(_command(commands, "explain", "say why one fact is held: its source, the rule that read it, its doubts, what it ended"))
     _forget(_command(commands, "forget", "erase facts so that no byte of them is left"))
     _clear(_command(commands, "clear", "erase a whole namespace"))
-    finish = _command(commands, "finish", "let the models that are set add to what waits for them")
+    finish = _command(commands, "finish", "let the models that are set add to what waits for them, and make missing vectors")
     finish.add_argument("--limit", type=_positive, metavar="N", help="at most so many texts")
     _add_upkeep(commands)
     _command(commands, "namespaces", "list the namespaces")
