@@ -36,7 +36,7 @@ def conflicts(snapshot: Snapshot, texts: Wordings | None = None) -> Iterator[Dra
 def contradiction(one: Wording, other: Wording, *, across: bool = False) -> Comparison | None:
     """What two accounts of one matter contradict each other in, if they do: all they say is the same but one stretch in one place.
 
-    That is a number, a denial, an opposite, or a name behind a verb of what can be so in one way only. `across`: the accounts may be
+    That is a denial, or a number, an opposite or a name behind a verb of what can be so in one way only. `across`: the accounts may be
     about different subjects, so that they must share a name, too.
     """
     if len(one.keys ^ other.keys) > _FURTHEST:
@@ -50,14 +50,22 @@ def contradiction(one: Wording, other: Wording, *, across: bool = False) -> Comp
         case Differs.NEGATION:
             return found if len(found.only_first) + len(found.only_second) == 1 else None
         case Differs.NUMBER:
-            is_contrary = _are_all(Kind.NUMBER, found) and _is_one_place(one, other, found)
+            is_alike = _are_all(Kind.NUMBER, found)
         case Differs.OPPOSITE:
-            is_contrary = len(found.only_first) == len(found.only_second) == 1 and _is_one_place(one, other, found)
+            is_alike = len(found.only_first) == len(found.only_second) == 1
         case Differs.NAME:
-            is_contrary = not across and one.is_stative and _are_all(Kind.NAME, found) and _is_one_place(one, other, found)
+            is_alike = not across and _are_all(Kind.NAME, found)
         case _:
-            is_contrary = False
-    return found if is_contrary else None
+            is_alike = False
+    is_said = _is_said(one, found.only_first) and _is_said(other, found.only_second)
+    return found if is_alike and is_said and _is_one_place(one, other, found) else None
+
+
+def _is_said(said: Wording, words: Sequence[Word]) -> bool:
+    """Whether the words are what is said, not what it is said of: behind the verb, or a time or an amount with its unit."""
+    if said.says_from is not None and all(word.at > said.says_from for word in words):
+        return True
+    return all(word.kind is Kind.NUMBER and not word.key.isdecimal() for word in words)
 
 
 def _is_open(fact: Fact, snapshot: Snapshot) -> bool:

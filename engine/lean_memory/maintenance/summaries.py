@@ -23,6 +23,8 @@ MOST_SOURCES = 24
 OLDER_THAN_MS = 90 * 86_400_000
 SHARE = 0.5
 """A summary is at most so long as this share of its sources."""
+_OF_A_MATTER = 0.8
+"""Facts of one matter share a word; to their middle they need this part of the cosine that two accounts of one matter have."""
 ABSTRACTIVE_MOST = 10
 """Summaries of a run that a language model is asked for; it takes seconds for each."""
 
@@ -79,7 +81,7 @@ def _may_be_source(fact: Fact, snapshot: Snapshot, without: frozenset[FactId]) -
 def _matters(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterator[list[int]]:
     """A slot's facts as the summaries they could make: of one predicate all together, of plain statements those about one matter."""
     if snapshot.facts[block[0]].predicate == STATES:
-        floor = snapshot.thresholds.conflict_candidate
+        floor = _OF_A_MATTER * snapshot.thresholds.conflict_candidate
         yield from groups_of_a_matter(snapshot, block, texts, floor, least=LEAST_SOURCES, most=MOST_SOURCES)
         return
     for start in range(0, len(block), MOST_SOURCES):

@@ -48,6 +48,8 @@ class Word:
     shown: str
     kind: Kind
     forms: Forms
+    at: int
+    """Its place among all words of the text."""
     leads: bool = False
     """It says whose something is, or stands before it: without it, the sentence would be about something else."""
 
@@ -60,8 +62,8 @@ class Wording:
     lexicon: Lexicon
     keys: frozenset[str]
     """Those of the words, to see at once that two sentences have little in common."""
-    is_stative: bool
-    """Whether a verb of it tells what can be so in one way only at one moment: "is", "costs"."""
+    says_from: int | None
+    """The place of the first verb that tells what can be so in one way only at one moment ("is", "costs"), if there is one."""
     spaced: bool
     """Whether its language parts words; if not, its words are characters."""
 
@@ -82,12 +84,12 @@ def wording(text: str) -> Wording:
     raw = list(_raw(_clock_times(unicodedata.normalize("NFKC", text))))
     titled = _is_titled(raw)
     words = tuple(_with_amounts(list(_read(raw, known, titled)), known))
-    is_stative = any(each.folded in known.stative for each in raw)
+    says_from = next((place for place, each in enumerate(raw) if each.folded in known.stative), None)
     return Wording(
         words=words,
         lexicon=known,
         keys=frozenset(word.key for word in words),
-        is_stative=is_stative,
+        says_from=says_from,
         spaced=not any(each.kind == "character" for each in raw),
     )
 
@@ -130,7 +132,7 @@ def _read(raw: Sequence[_Raw], known: Lexicon, titled: bool) -> Iterator[Word]:
         if kind is not None:
             shown = ("" if each.kind == "character" else " ").join(part.text for part in raw[place : place + size])
             leads = kind not in _FUNCTIONS and (owned or owns or (bool(rest) and rest[0].folded in known.genitive))
-            yield Word(key=f"{sign}!" if sign else key, shown=shown, kind=kind, forms=_forms(kind, known, key), leads=leads)
+            yield Word(key=f"{sign}!" if sign else key, shown=shown, kind=kind, forms=_forms(kind, known, key), at=place, leads=leads)
             owned = owned if kind in _FUNCTIONS else owns
         place += size
 

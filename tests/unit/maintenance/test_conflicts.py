@@ -42,6 +42,10 @@ def test_two_accounts_that_differ_in_one_place_are_a_conflict(one: str, other: s
         ("The shelf holds jam.", "The shelf holds honey."),
         ("The tall lamp is in the hall.", "The lamp is in the hall."),
         ("Shop 3 opens at 9.", "Shop 4 opens at 10."),
+        ("Bus number 3 is green.", "Bus number 4 is green."),
+        ("The owner of shop 3 is ill.", "The owner of shop 4 is ill."),
+        ("Turin is in the north.", "Milan is in the north."),
+        ("The old mill is a museum.", "The new mill is a museum."),
     ],
 )
 def test_what_can_both_be_so_is_none(one: str, other: str) -> None:
