@@ -31,6 +31,12 @@ _DECISIONS = {
     "conflict": "choose (with choice) or reject",
     "forget": "approve or reject",
 }
+_IN_TERMINAL = {
+    **_DECISIONS,
+    "summary": "approve, edit --text TEXT, or reject",
+    "same_entity": "approve, choose --choice CHOICE, or reject",
+    "conflict": "choose --choice CHOICE, or reject",
+}
 _SHOWN = 8
 _EFFECTS = 3
 
@@ -40,8 +46,7 @@ def job(result: MaintenanceJob) -> str:
     if result.state == "running":
         done = "" if result.progress is None else f" ({result.progress:.0%})"
         return f"It goes on in the background{done}. memory_maintenance_status tells how far it is; what it did can be taken back."
-    head = "Nothing was written; this is what a run with apply=true would do. " if result.dry_run else ""
-    return head + (result.sentence or "There was nothing to tidy.")
+    return result.sentence + (" With apply=true it is done." if result.dry_run else "")
 
 
 def state(result: MaintenanceState) -> str:
@@ -52,7 +57,7 @@ def state(result: MaintenanceState) -> str:
         lines.append(f"- a run goes on since {moment(result.running.started_at)} ({result.running.trigger}{done})")
     lines += [f"- {_last(result)}", f"- {_waiting(result.pending)}", f"- {schedule(result.schedule)}"]
     if result.cold:
-        lines.append(f"- {result.cold} fact(s) are put away; memory_search finds them with include_cold")
+        lines.append(f"- {result.cold} fact(s) are put away; a search that includes cold facts finds them")
     return "\n".join(lines)
 
 
@@ -67,19 +72,19 @@ def schedule(view: ScheduleView) -> str:
     return f"next run: {moment(view.next_at)}"
 
 
-def review(queue: Review) -> str:
-    """The queue."""
+def review(queue: Review, *, in_terminal: bool = False) -> str:
+    """The queue; `in_terminal` names a verdict as the command takes it."""
     if not queue.groups:
         return f"Nothing waits for a decision in “{queue.namespace}”." + (f" ({queue.total} of other kinds do.)" if queue.total else "")
     lines = [f"{queue.total} proposal(s) wait for the person in “{queue.namespace}”. Nothing is done unless they decide."]
     for group in queue.groups:
         lines += ["", f"About {one_line(group.entity)}:"]
         for number, proposal in enumerate(group.proposals, start=1):
-            lines += proposal_lines(proposal, f"{number}. ")
+            lines += proposal_lines(proposal, f"{number}. ", in_terminal=in_terminal)
     return "\n".join(lines)
 
 
-def proposal_lines(proposal: ProposalView, mark: str = "") -> list[str]:
+def proposal_lines(proposal: ProposalView, mark: str = "", *, in_terminal: bool = False) -> list[str]:
     """One proposal with its evidence."""
     lines = [f"{mark}{TITLES.get(proposal.kind, proposal.kind)} [{proposal.kind}; id {proposal.id}; until {moment(proposal.expires_at)}]"]
     lines += [f"   - {fact_line(fact)}" for fact in proposal.facts[:_SHOWN]]
@@ -94,7 +99,7 @@ def proposal_lines(proposal: ProposalView, mark: str = "") -> list[str]:
         lines.append(f"   the search “{one_line(effect.query)}” would give {_texts(effect.after)} instead of {_texts(effect.before)}")
     if proposal.choices:
         lines.append(f"   choices: {'; '.join(proposal.choices)}")
-    lines.append(f"   decide: {_DECISIONS.get(proposal.kind, 'approve or reject')}")
+    lines.append(f"   decide: {(_IN_TERMINAL if in_terminal else _DECISIONS).get(proposal.kind, 'approve or reject')}")
     return lines
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from lean_memory import Memory
 from lean_memory.maintenance.cli import main as maintain
 from lean_memory_bridge import nights
 from lean_memory_desktop.cli.main import run
@@ -145,8 +146,15 @@ def test_all_about_one_entity_is_decided_at_once_after_a_yes(shell: Shell) -> No
     tell_of_old_likes(shell.root)
     shell.done("maintain", "--apply", "--force")
     assert shell.run("decide", "--entity", "user", "approve").code == 2
-    results = printed(shell.run("decide", "--entity", "user", "approve", "--yes", "--json"), "decide --entity")["results"]
-    assert [result["outcome"] for result in results] == ["settled"]
+    with Memory(root=shell.root) as memory:
+        asked = memory.ask_to_forget("default", memory.add("default", "I am allergic to peanuts.")[0])
+    outcome = shell.run("decide", "--entity", "user", "approve", "--yes", "--json")
+    assert [result["outcome"] for result in printed(outcome, "decide --entity")["results"]] == ["settled"]
+    assert "one by one" in outcome.err
+    (left,) = (one for group in shell.json("review")["groups"] for one in group["proposals"])
+    assert left["id"] == asked.id
+    assert shell.run("decide", asked.id, "approve").code == 2
+    assert printed(shell.run("decide", asked.id, "approve", "--yes", "--json"), "decide")["outcome"] == "settled"
     assert shell.run("decide", "--entity", "user", "approve", "--yes").is_one_sentence()
 
 

@@ -72,7 +72,7 @@ def _show(options: Options, reports: Sequence[ReportView]) -> None:
     if not reports:
         say("There is no namespace to tidy.")
     elif not options.apply:
-        say("Nothing was written; --apply does it.")
+        say("--apply does it.")
     if any(report.proposed for report in reports) and options.apply:
         say("lean-memory review shows what waits for your decision.")
 

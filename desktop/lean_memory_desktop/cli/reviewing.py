@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Upkeep = LocalUpkeep | ServedUpkeep
 
 DECISIONS = ("approve", "reject", "edit", "promote", "choose")
+_ONE_BY_ONE = ("conflict", "forget")
+"""Kinds that are not approved by the dozen, unless named with --kind."""
 _LIMIT = 20
 _ALL = 1000
 
@@ -35,7 +37,7 @@ def review(options: Options) -> int:
         return Exit.FINE
     from lean_memory_bridge import review_wording
 
-    for line in review_wording.review(queue).splitlines():
+    for line in review_wording.review(queue, in_terminal=True).splitlines():
         say(line.lstrip(), indent=len(line) - len(line.lstrip()))
     shown = sum(len(group.proposals) for group in queue.groups)
     if queue.groups:
@@ -120,9 +122,12 @@ def _decide_all(options: Options, upkeep: Upkeep) -> int:
         case _:
             raise BadUseError("Use: lean-memory decide --entity NAME approve, or reject; other verdicts go to one proposal at a time.")
     queue = upkeep.review(options.namespace, kind=options.kind, entity=options.entity, limit=_ALL)
-    proposals = [proposal for group in queue.groups for proposal in group.proposals if verdict == "reject" or not proposal.choices]
+    about = [proposal for group in queue.groups for proposal in group.proposals]
+    proposals = [proposal for proposal in about if verdict == "reject" or proposal.kind not in _ONE_BY_ONE or proposal.kind == options.kind]
     if not proposals:
         raise NotFoundError(f"Nothing about {options.entity!r} waits for that verdict in {options.namespace!r}.")
+    if len(about) > len(proposals):
+        complain(f"{len(about) - len(proposals)} more about {options.entity!r} you decide one by one: conflicts, and what would be erased.")
     if not _agreed(options, verdict, proposals):
         return Exit.FAILED
     results = [upkeep.decide(options.namespace, proposal.id, _request(options, verdict, proposal.revision)) for proposal in proposals]

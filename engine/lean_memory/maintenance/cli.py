@@ -154,7 +154,7 @@ def _show(root: str, chosen: _Chosen, reports: Sequence[MaintenanceReport]) -> N
     if not reports:
         print("There is no namespace to tidy.")
     elif not chosen.apply:
-        print("Nothing was written; --apply does it.")
+        print("--apply does it.")
 
 
 def _printable(text: str) -> str:
