@@ -20,9 +20,9 @@ from lean_memory.store.only_maker import only_maker
 
 _AT_ONCE = 32
 """Texts to a batch: a model of the size of MiniLM reads them in a fifth of a second, and they are written in some milliseconds."""
-_REST, _SHORTEST_REST, _LONGEST_REST = 3.0, 0.02, 0.1
-"""After a batch was written, so many times as long as that took, within these seconds: searches of the same process then take less than
-twice as long, and still more is written than any model of use makes."""
+_SHORTEST_REST, _LONGEST_REST = 0.02, 0.1
+"""Seconds between two batches: as long as the last one took, so that searches of the same process take less than twice as long, within
+bounds by which a fast model still gets through a thousand texts a second and a slow one hardly waits."""
 
 EMBEDDER, SECOND, OLD = "embedder", "second", "old"
 """The roles of models (see `VectorSpace`)."""
@@ -123,14 +123,14 @@ def _make_below(store: NamespaceStore, embedder: Embedder, pace: Pace) -> None:
             return
         below = lowest
         if texts:
-            vectors = dict(zip(texts, embedder.embed(list(texts.values())), strict=True))
             began = monotonic()
+            vectors = dict(zip(texts, embedder.embed(list(texts.values())), strict=True))
             pace.made += store.change(partial(WriteTransaction.set_vectors, model=model, texts=texts, vectors=vectors), anew=False)
             took = monotonic() - began
             if pace.progress is not None:
                 pace.progress(pace.made, missing_of(store, [embedder]))
             if pace.rests:
-                sleep(min(max(_REST * took, _SHORTEST_REST), _LONGEST_REST))
+                sleep(min(max(took, _SHORTEST_REST), _LONGEST_REST))
 
 
 def _next_texts(tx: ReadTransaction, *, model: ModelIdentity, size: int, below: int | None) -> tuple[dict[int, str], int | None]:
