@@ -28,7 +28,8 @@ _WATCH = 2.0
 def main(arguments: Sequence[str] | None = None) -> int:
     """Hold the models until told to stop, or until another tier is chosen; 0 then. 1 where nothing can be held, 3 where another worker does."""
     chosen = _read(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("lean_memory").setLevel(logging.INFO)
     settings = read_settings(chosen.root)
     try:
         manifest = read_manifest(settings.models_manifest)
