@@ -25,7 +25,7 @@ LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtenges
 AWKWARD = [
     f"Clara works at {LONG}.",
     "我住在上海市浦东新区世纪大道一百号的一栋很高很高的楼里面。",
-    "أنا أعيش في مدينة الإسكندرية على شاطئ البحر الأبيض المتوسط.",
+    "Clara likes شركة الإسكندرية للملاحة البحرية على شاطئ البحر الأبيض المتوسط.",
     "My favourite emoji is 👩‍👩‍👧‍👦🏳️‍🌈🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄🦄.",
     "Clara likes hiking.",
     "Clara likes walking in the mountains.",

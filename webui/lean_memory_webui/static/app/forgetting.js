@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { html } from './html.js';
-import { t } from './language.js';
+import { nameOf, t } from './language.js';
 import { useFound } from './loading.js';
 import { Choice, Dialog, Sorry, Waiting } from './parts.js';
 import { post } from './service.js';
@@ -37,7 +37,7 @@ function Question({ fact }) {
   };
   return html`<${Dialog} title=${t('forget_title')} onClose=${close}>
     <${Choice} label=${t('forget_reach')} value=${reach} onChoose=${put}
-      options=${[['fact_id', t('forget_fact')], ['episode_id', t('forget_episode')], ['entity', t('forget_entity', fact.subject === 'user' ? t('you') : fact.subject)]]} />
+      options=${[['fact_id', t('forget_fact')], ['episode_id', t('forget_episode')], ['entity', t('forget_entity', nameOf(fact.subject))]]} />
     ${failed || error ? html`<${Sorry} error=${failed ?? error} />` : data === null ? html`<${Waiting} />` : html`<p>${t('forget_texts', data.texts.length)}</p>
       <ul class="erased">${data.texts.map((text, at) => html`<li key=${at} dir="auto">${text}</li>`)}</ul>`}
     <p class="soft small">${t('forget_about')}</p>

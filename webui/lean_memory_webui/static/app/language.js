@@ -33,6 +33,12 @@ export const clock = (time) => shown(time, { timeStyle: 'short' });
 export const dayAndTime = (time) => shown(time, { dateStyle: 'medium', timeStyle: 'short' });
 export const longDay = (time) => shown(time, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 
+/** Whom a fact is about, as the person calls it. */
+export function nameOf(entity) {
+  if (entity === 'user') return t('you');
+  return entity.startsWith("user's ") ? t('your', entity.slice(7)) : entity;
+}
+
 /** How long ago, in words. */
 export function ago(time, now = Date.now()) {
   const seconds = Math.round((time - now) / 1000);

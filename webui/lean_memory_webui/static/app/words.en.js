@@ -10,10 +10,10 @@ export const en = {
   outside: 'This browser has not been let in', outside_why: 'Your memory opens only for a browser that you let in yourself, so that no other page or program can read it.',
   outside_how: 'Open it from the tray, or type this in a terminal; it opens the page with a link that works once:',
   unreachable: 'The memory service did not answer. It is being tried again.', waiting: (n) => `${some(n, 'proposal')} waiting`, just_now: 'just now',
-  namespace: 'Memory of', you: 'You', none: 'nothing', now: 'Now',
+  namespace: 'Memory of', you: 'You', your: (what) => `Your ${what}`, none: 'nothing', now: 'Now',
   // memories
   memories_about: 'Everything that is remembered, with the sentence it came from.', tell_something: 'Tell it something', ask: 'Ask what is remembered, as an assistant would', ask_do: 'Ask',
-  nothing_known: 'Nothing is remembered here yet', nothing_known_about: 'Tell it something, or connect an assistant that does.', none_fit: 'Nothing fits that.',
+  nothing_known: 'Nothing is remembered here yet', nothing_known_about: 'Tell it something, or connect an assistant that does.', none_fit: 'Nothing fits that. What was only kept as you said it is found by asking above.',
   facts: 'Facts', everything: 'Everything', about_whom: 'About', filter: 'Filter by words', with_history: 'what was before', with_cold: 'what is put away',
   fact_count: (shown, n) => `${shown} ${n === 1 ? 'fact' : 'facts'}`, more: (left) => `Show more (${left} left)`, narrow_down: (total) => `These are the 500 newest of ${total}. Filter by words or choose whom it is about to see the others.`,
   put_away: 'put away', no_longer: 'no longer', steering: 'tries to steer assistants; kept as mere text', correct: 'Correct…', forget: 'Forget…',
@@ -25,7 +25,7 @@ export const en = {
   by_words: (rank) => `no. ${rank} by words`, by_meaning: (rank) => `no. ${rank} by meaning`,
   // telling, correcting, forgetting
   tell_title: 'Tell it something', tell_label: 'What should be remembered?', tell_hint: 'In your own words, as you would tell a person. Ctrl+Enter sends.', tell_do: 'Remember',
-  told: (n) => (n ? `Remembered, ${some(n, 'fact')}.` : 'Kept as you said it.'), told_known: 'It knew that already, and noted that you said it again.', told_kept: 'Kept as you said it.', told_queued: 'Taken; it is being worked through.', told_withheld: 'Not learned, as you had this forgotten before.',
+  told: (n) => (n ? `Remembered, ${some(n, 'fact')}.` : 'Kept as you said it; asking finds it.'), told_known: 'It knew that already, and noted that you said it again.', told_kept: 'Kept as you said it.', told_queued: 'Taken; it is being worked through.', told_withheld: 'Not learned, as you had this forgotten before.',
   told_redacted: (n) => `${some(n, 'secret')} left out; passwords and keys are never kept.`,
   correct_title: 'Correct', correct_about: 'Now it says:', correct_label: 'What is right?', correct_hint: 'The old statement stays in the history. Ctrl+Enter sends.', correct_do: 'Correct', corrected: 'Corrected. What it said before is in the history.',
   corrected_beside: 'Remembered, but beside the old statement: it was not seen to contradict it.', forget_old: 'Forget the old one…', draft_kept: 'The service does not answer; what you wrote is kept here.',

@@ -6,7 +6,7 @@ import { correct, tellSomething } from '../correcting.js';
 import { forgetting, Forgetting } from '../forgetting.js';
 import { Chain, span } from '../history.js';
 import { html } from '../html.js';
-import { number, t } from '../language.js';
+import { nameOf, number, t } from '../language.js';
 import { useFound, useRested } from '../loading.js';
 import { Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { namespace } from '../places.js';
@@ -61,17 +61,16 @@ function Known({ entity, onEntity, filter, onFilter }) {
 }
 
 function Entities({ entities, value, onChoose }) {
-  const name = (one) => (one === 'user' ? t('you') : one);
   return html`<div class="entities">
     <label class="only-small picker"><span class="soft">${t('about_whom')}</span>
       <select value=${value ?? ''} onChange=${(event) => onChoose(event.target.value || null)}>
         <option value="">${t('everything')}</option>
-        ${entities.map((one) => html`<option key=${one.name} value=${one.name}>${name(one.name)} (${one.facts})</option>`)}
+        ${entities.map((one) => html`<option key=${one.name} value=${one.name}>${nameOf(one.name)} (${one.facts})</option>`)}
       </select></label>
     <ul class="only-wide" aria-label=${t('about_whom')}>
       <li><button aria-pressed=${value === null} onClick=${() => onChoose(null)}><span>${t('everything')}</span></button></li>
-      ${entities.slice(0, 200).map((one) => html`<li key=${one.name}><button aria-pressed=${value === one.name} title=${name(one.name)} onClick=${() => onChoose(one.name)}>
-        <span dir="auto">${name(one.name)}</span><span class="soft">${number(one.facts)}</span></button></li>`)}
+      ${entities.slice(0, 200).map((one) => html`<li key=${one.name}><button aria-pressed=${value === one.name} title=${nameOf(one.name)} onClick=${() => onChoose(one.name)}>
+        <span dir="auto">${nameOf(one.name)}</span><span class="soft">${number(one.facts)}</span></button></li>`)}
     </ul>
   </div>`;
 }

@@ -48,7 +48,7 @@ function Evidence({ proposal }) {
   return html`<div class="evidence">
     <p class="soft">${proposal.reason}</p>
     <${Sources} facts=${proposal.facts} />
-    <div class="scores">${Object.entries(proposal.scores).map(([name, value]) => html`<${Score} key=${name} name=${named(`score_${name}`, name.replaceAll('_', ' '))} value=${value} />`)}</div>
+    ${Object.keys(proposal.scores).length > 0 && html`<div class="scores">${Object.entries(proposal.scores).map(([name, value]) => html`<${Score} key=${name} name=${named(`score_${name}`, name.replaceAll('_', ' '))} value=${value} />`)}</div>`}
     ${proposal.effects.length > 0 && html`<details><summary>${t('effects', proposal.effects.length)}</summary>
       ${proposal.effects.map((effect) => html`<div key=${effect.query} class="effect"><p dir="auto"><strong>${effect.query}</strong></p>
         <div class="two"><${Hits} name=${t('before')} texts=${effect.before} /><${Hits} name=${t('after')} texts=${effect.after} /></div></div>`)}

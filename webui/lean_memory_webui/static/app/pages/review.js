@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { approveAll, decide, dismiss, fates, mine, undo } from '../decisions.js';
 import { html } from '../html.js';
-import { dayAndTime, t } from '../language.js';
+import { dayAndTime, nameOf, t } from '../language.js';
 import { useFound } from '../loading.js';
 import { Choice, Dialog, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { namespace } from '../places.js';
@@ -110,9 +110,9 @@ function Group({ group, chosen, onChoose, onEdit }) {
   const safe = group.proposals.filter((one) => SAFE.has(one.kind) && !one.elsewhere);
   const [busy, work] = useState(false);
   const all = async () => (work(true), await approveAll(safe), work(false));
-  return html`<section class="group" aria-label=${group.entity === 'user' ? t('you') : group.entity}>
+  return html`<section class="group" aria-label=${nameOf(group.entity)}>
     <div class="between">
-      <h2 dir="auto">${group.entity === 'user' ? t('you') : group.entity} <span class="soft">${t('proposal_count', group.proposals.length)}</span></h2>
+      <h2 dir="auto">${nameOf(group.entity)} <span class="soft">${t('proposal_count', group.proposals.length)}</span></h2>
       ${safe.length > 1 && html`<button disabled=${busy} onClick=${all}>${t('approve_safe', safe.length)}</button>`}
     </div>
     ${group.proposals.map((one) => html`<${Proposal} key=${one.id} proposal=${one} isChosen=${one.id === chosen} onChoose=${onChoose} onEdit=${onEdit} />`)}
