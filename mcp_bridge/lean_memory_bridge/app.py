@@ -41,6 +41,8 @@ from lean_memory_bridge.window import WindowDoor
 
 log = logging.getLogger(__name__)
 
+LOOK_EVERY = 30.0
+"""Seconds after which a snapshot is made anew without news: the schedule and commands without the service change what it shows, too."""
 AT_ONCE = 4
 """Calls of the engine that run at the same time."""
 
@@ -136,6 +138,7 @@ class Service:
         tasks = [
             asyncio.create_task(self.parts.feed.keep_up()),
             asyncio.create_task(self._get_ready()),
+            asyncio.create_task(self._look_around()),
             asyncio.create_task(self._desk.follow()),
         ]
         async with self._mcp.running():
@@ -155,6 +158,11 @@ class Service:
         """Say from any thread that the state may be another one."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.parts.feed.changed)
+
+    async def _look_around(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_EVERY)
+            self.parts.feed.changed()
 
     async def _get_ready(self) -> None:
         """Load the models and finish what an earlier process left, while the first calls are being answered."""

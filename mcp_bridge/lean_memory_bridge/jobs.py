@@ -16,11 +16,14 @@ from typing import Literal
 from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory.service import MemoryService
 from lean_memory_bridge.maintenance_views import report_view
+from lean_memory_bridge.refusals import TooManyCallsError
 from lean_memory_bridge.schemas.maintenance import MaintainRequest, MaintenanceJob, ReportView
 
 log = logging.getLogger(__name__)
 
 AT_ONCE = 2
+MOST = 20
+"""Jobs that may go on or wait."""
 KEPT = 50
 """Jobs whose outcome can be asked for."""
 _NEWS_EVERY = 0.25
@@ -56,9 +59,11 @@ class Jobs:
         self._closing = threading.Event()
 
     def begin(self, asked: MaintainRequest, namespaces: Sequence[str]) -> str:
-        """Begin to tidy these namespaces in turn; gives the job's id."""
+        """Begin to tidy these namespaces in turn; gives the job's id. Raises `TooManyCallsError` while as many wait as may."""
         job = _Job(id=secrets.token_hex(8), asked=asked, started_at=_now())
         with self._lock:
+            if sum(not one.ended.is_set() for one in self._jobs.values()) >= MOST:
+                raise TooManyCallsError("So many maintenance runs wait already that this one was not taken. Try again in a minute.", 60.0)
             self._jobs[job.id] = job
             self._drop_old()
         self._threads.submit(self._carry_out, job, namespaces).add_done_callback(_log_crash)

@@ -195,11 +195,14 @@ class Maintenance:
     ) -> None:
         if caller.is_owner or person_asked:
             return
-        caller.must_be_let_in()
+        proposal = await self.proposal(caller, namespace, proposal_id)
+        if proposal.state != "pending":
+            # Nothing can be done to it any more, and the caller is told so.
+            return
         how = f"the person can decide it with `lean-memory decide {proposal_id} {decision}`, or in the window"
         if not (await asyncio.to_thread(nights.read_settings, self.root)).agents_decide:
             raise NotAllowedError(f"Nothing was decided: the person has assistants record no verdicts; {how}.")
-        if decision != "reject" and (await self.proposal(caller, namespace, proposal_id)).kind == ProposalKind.FORGET:
+        if decision != "reject" and proposal.kind == ProposalKind.FORGET:
             raise NotAllowedError(f"Nothing was erased: only the person's own word erases; {how}.")
 
     async def _do(self, caller: Caller, verb: str, namespace: str | None, work: Callable[[], T], *, writes: bool = False) -> T:

@@ -198,6 +198,8 @@ def test_where_the_person_wants_it_no_assistant_decides_without_asking(service: 
 
     talk(service, say_asked, answers="accept")
     assert person.proposal(proposal.id, namespace="off").state == "rejected"
+    late = caller(service, "tester").decide(proposal.id, DecideRequest(namespace="off", decision="approve"))
+    assert late.outcome == "conflict"
 
 
 def test_an_erasure_waits_for_the_persons_own_word(service: ServiceProcess, person: MaintenanceClient) -> None:
