@@ -130,8 +130,8 @@ def _escalation(said: Told, disputed: set[tuple[int, str, str]]) -> Escalation |
         if why:
             about.append(candidate)
             reasons.update(dict.fromkeys(why))
-    typed = [candidate for candidate in said.candidates if candidate.predicate != STATES]
-    plain = [candidate for candidate in said.candidates if candidate.predicate == STATES]
+    typed = [candidate for candidate in said.candidates if candidate.predicate != STATES and candidate.rule != "measure"]
+    plain = [candidate for candidate in said.candidates if candidate.predicate == STATES or candidate.rule == "measure"]
     total, pointed = weight(said)
     limits = _settings()["limits"]
     if total >= limits["escalate"] + (limits["typed"] if typed and not plain else 0.0) - 1e-9:
