@@ -30,7 +30,7 @@ from lean_memory.models.worker_file import State, read_worker
 
 BATCH = 32
 ROUNDS = 3
-LULL_MINUTES = 0.5
+LULL_MINUTES = 1.5
 _QUESTION = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 _WORDS = [
     "the",

@@ -114,6 +114,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=0.0, help="how long the embedder takes to load; the others take no time")
+    parser.add_argument("--until", type=Path, help="a file without which the embedder is not loaded")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds for each text that is embedded")
     parser.add_argument("--lull", type=float, default=900.0)
     parser.add_argument("--log", type=Path)
@@ -124,11 +125,13 @@ def main() -> int:
         Role.RERANKER: SharedWords(),
         Role.EXTRACTOR: Capitals(),
     }
-    stop = threading.Event()
+    tick = threading.Event()
 
     def load(role: Role) -> Model:
         if role is Role.EMBEDDER:
-            stop.wait(chosen.seconds)
+            tick.wait(chosen.seconds)
+            while chosen.until is not None and not chosen.until.exists():
+                tick.wait(0.02)
         return models[role]
 
     loaders = {role: Loader(identity=identity, load=partial(load, role)) for role, identity in IDENTITIES.items()}

@@ -8,13 +8,16 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, find
+from lean_memory.models.installed import choose_tier
+from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, EXIT_BEGIN_ANEW, find
 from lean_memory_desktop import instance
-from lean_memory_desktop.supervisor import End, Patience, Program, Supervisor
+from lean_memory_desktop.supervisor import End, Patience, Program, Supervisor, worker_program
+from support import worker
 from support.service import start_service
 from support.supervised import eventually, has_ended, is_alive, live, running_supervisor
 
@@ -183,3 +186,66 @@ def test_what_the_supervisor_says_of_itself_can_be_read(root: Path) -> None:
     assert instance.last_failure(root) == "It was tired."
     instance.say_gone(root)
     assert instance.supervisor_pid(root) is None
+
+
+def optional(body: str, wanted: Callable[[], bool] = lambda: True) -> Program:
+    return replace(child(body), without=True, wanted=wanted, patience=Patience(pauses=(0.0, 0.0)))
+
+
+def running_beside(root: Path, program: Program) -> tuple[Supervisor, threading.Thread, list[End]]:
+    """A supervisor of a program that is needed and of one that others can do without."""
+    needed = replace(child("import sys; sys.stdin.read()"), name="needed")
+    supervisor = Supervisor(
+        root, [needed, program], in_use=lambda: True, elsewhere=lambda: False, worked=lambda _: True, answers=lambda: True
+    )
+    ends: list[End] = []
+    thread = threading.Thread(target=lambda: ends.append(supervisor.run()))
+    thread.start()
+    return supervisor, thread, ends
+
+
+def test_one_that_others_can_do_without_is_started_again_and_again_and_takes_nothing_along(root: Path) -> None:
+    starts = root / "starts"
+    supervisor, thread, ends = running_beside(root, optional(f"import sys; open({str(starts)!r}, 'ab').write(b'x'); sys.exit(1)"))
+    eventually(lambda: starts.exists() and len(starts.read_bytes()) >= 6)
+    assert thread.is_alive()
+    supervisor.stop()
+    thread.join(60)
+    assert ends == [End.ASKED]
+
+
+def test_one_that_others_can_do_without_runs_only_once_it_is_wanted(root: Path) -> None:
+    starts, wish = root / "starts", root / "wish"
+    program = optional(f"import sys; open({str(starts)!r}, 'ab').write(b'x'); sys.stdin.read()", wish.exists)
+    supervisor, thread, ends = running_beside(root, program)
+    eventually((root / "logs" / "needed.log").exists)
+    assert not starts.exists()
+    wish.touch()
+    eventually(starts.exists)
+    supervisor.stop()
+    thread.join(60)
+    assert (ends, starts.read_bytes()) == ([End.ASKED], b"x")
+
+
+def test_a_service_that_wants_to_begin_anew_is_started_at_once(root: Path) -> None:
+    starts = root / "starts"
+    anew = child(f"import sys; file = open({str(starts)!r}, 'ab'); file.write(b'x'); file.close(); sys.exit({EXIT_BEGIN_ANEW})")
+    supervisor = supervised(root, anew)
+    ends: list[End] = []
+    thread = threading.Thread(target=lambda: ends.append(supervisor.run()))
+    thread.start()
+    eventually(lambda: starts.exists() and len(starts.read_bytes()) >= 5)
+    supervisor.stop()
+    thread.join(60)
+    assert ends == [End.ASKED]
+
+
+def test_a_worker_is_wanted_where_models_are_chosen_there_and_can_be_loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = worker_program(root).wanted
+    monkeypatch.setattr("lean_memory_desktop.supervisor.find_spec", lambda _: None)
+    worker.put_in_use(root)
+    assert not wanted()
+    monkeypatch.setattr("lean_memory_desktop.supervisor.find_spec", lambda name: name)
+    assert wanted()
+    choose_tier(root, "builtin")
+    assert not wanted()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections import Counter
@@ -11,7 +12,9 @@ from time import perf_counter
 
 import pytest
 
+from lean_memory.models.installed import choose_tier
 from lean_memory_bridge.client import ServiceClient
+from lean_memory_bridge.runtime import admin_token, find
 from lean_memory_bridge.schemas import ModelsView
 from lean_memory_desktop.supervisor import End, Patience, Program, Supervisor, service_program
 from support import worker
@@ -39,9 +42,9 @@ def is_complete(client: ServiceClient) -> bool:
 
 
 def test_while_a_model_warms_nobody_waits_and_afterwards_everything_has_its_vectors(service: ServiceProcess, tmp_path: Path) -> None:
-    client, log = service.client(), tmp_path / "embedded.txt"
+    client, log, let_go = service.client(), tmp_path / "embedded.txt", tmp_path / "let-go"
     assert client.models().lacking == ("second-embedder", "cross-encoder")
-    with worker.running(service.root, "--seconds", "3", "--log", str(log)):
+    with worker.running(service.root, "--until", str(let_go), "--log", str(log)):
         eventually(lambda: set(states(client.models()).values()) == {"warming"})
         began = perf_counter()
         assert client.search("locker").degraded == ("second-embedder", "cross-encoder")
@@ -53,8 +56,9 @@ def test_while_a_model_warms_nobody_waits_and_afterwards_everything_has_its_vect
         assert states(client.models())["embedder"] == "warming"
         assert client.search("locker 3").degraded == ("cross-encoder", "second-embedder")
         assert "second-embedder" in client.snapshot().degraded
-        # Loose bounds: how fast it is on a quiet machine is for the benchmarks to say.
-        assert max(took) < 2
+        # A loose bound: how fast it is on a quiet machine is for the benchmarks to say.
+        assert max(took) < 5
+        let_go.touch()
         eventually(lambda: is_complete(client))
         assert client.search("locker 3").hits[0].fact.fact_text == SAID[3]
         once = Counter(log.read_text(encoding="utf-8").splitlines())
@@ -77,29 +81,46 @@ def test_a_worker_that_is_killed_under_load_fails_no_call_and_is_back_within_5_s
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root, log = tmp_path / "memory", tmp_path / "embedded.txt"
-    monkeypatch.setenv("LM_MODELS_MANIFEST", str(worker.put_in_use(root)))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([environment(root)["PYTHONPATH"], worker.environment()["PYTHONPATH"]]))
+    listed = worker.put_in_use(root)
     words = worker.words(root, "--pause", "0.01", "--log", str(log), "--supervised")
-    patience = Patience(pauses=(0.1, 0.5, 1.0))
-    program = Program(name="worker", words=words, without=True, patience=patience)
-    supervisor = Supervisor(
-        root, [service_program(root), program], in_use=lambda: True, elsewhere=lambda: False, worked=lambda _: True, answers=lambda: True
-    )
-    ends: list[End] = []
-    supervising = threading.Thread(target=lambda: ends.append(supervisor.run()))
-    supervising.start()
-    try:
-        client = ServiceClient.find(root) if live(root) else None
-        assert client is not None
+    program = Program(name="worker", words=words, without=True, patience=Patience(pauses=(0.1, 0.5, 1.0)))
+    with supervised(root, listed, monkeypatch, program) as client:
         back = _killed_while_used(root, client)
         eventually(lambda: is_complete(client))
         texts = [fact.fact_text for fact in client.facts(limit=1000).facts]
         assert len(texts) == len(set(texts)) >= 40
         assert client.check() == ()
+    assert max(back) < 5, back
+
+
+def test_a_service_begins_anew_with_the_models_that_were_chosen_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "memory"
+    listed = worker.put_in_use(root)
+    choose_tier(root, "builtin")
+    with supervised(root, listed, monkeypatch) as client:
+        before = client.live.instance
+        assert (client.models().tier, client.models().lacking) == ("builtin", ())
+        choose_tier(root, "slow")
+        eventually(lambda: (now := find(root)) is not None and now.instance != before)
+        assert (client.models().tier, client.models().lacking) == ("slow", ("second-embedder", "cross-encoder"))
+
+
+@contextlib.contextmanager
+def supervised(root: Path, listed: Path, monkeypatch: pytest.MonkeyPatch, *beside: Program) -> Generator[ServiceClient]:
+    """A client of a service that a supervisor keeps running, with programs beside it, until the block ends."""
+    monkeypatch.setenv("LM_MODELS_MANIFEST", str(listed))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([environment(root)["PYTHONPATH"], worker.environment()["PYTHONPATH"]]))
+    programs = [service_program(root), *beside]
+    supervisor = Supervisor(root, programs, in_use=lambda: True, elsewhere=lambda: False, worked=lambda _: True, answers=lambda: True)
+    ends: list[End] = []
+    supervising = threading.Thread(target=lambda: ends.append(supervisor.run()))
+    supervising.start()
+    try:
+        yield ServiceClient(root, live(root), admin_token(root))
     finally:
         supervisor.stop()
         supervising.join(60)
-    assert (ends, max(back) < 5) == ([End.ASKED], True), back
+    assert ends == [End.ASKED]
 
 
 def _killed_while_used(root: Path, client: ServiceClient) -> list[float]:
