@@ -8,17 +8,24 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
 from pathlib import Path
 from time import monotonic
+from unittest.mock import patch
 
+from lean_memory.errors import LeanMemoryError
 from lean_memory.models.installed import FileRecord, ModelRecord, Voucher, choose_tier, model_folder, models_folder, write_record
 from lean_memory.models.manifest import Role
 from lean_memory.models.remote import Link
 from lean_memory.models.worker_file import State, Worker, read_worker
+from lean_memory_bridge.client import ServiceClient
+from lean_memory_bridge.runtime import admin_token
+from lean_memory_desktop.supervisor import End, Program, Supervisor, service_program
 from support import slow_worker
 from support.children import paths as environment
-from support.supervised import eventually
+from support.shim import environment as service_environment
+from support.supervised import eventually, live
 
 
 def words(root: Path, *more: str) -> list[str]:
@@ -79,3 +86,46 @@ def killed(root: Path) -> float:
     began = monotonic()
     eventually(lambda: (now := read_worker(root)) is not None and now.instance != found[0].instance)
     return monotonic() - began
+
+
+@contextlib.contextmanager
+def beside_service(root: Path, listed: Path, *programs: Program) -> Generator[ServiceClient]:
+    """A client of a service that a supervisor keeps running, with programs beside it, until the block ends; `listed` names the models."""
+    paths = os.pathsep.join([service_environment(root)["PYTHONPATH"], environment()["PYTHONPATH"]])
+    with patch.dict(os.environ, {"LM_MODELS_MANIFEST": str(listed), "PYTHONPATH": paths}):
+        every = [service_program(root), *programs]
+        supervisor = Supervisor(root, every, in_use=lambda: True, elsewhere=lambda: False, worked=lambda _: True, answers=lambda: True)
+        ends: list[End] = []
+        supervising = threading.Thread(target=lambda: ends.append(supervisor.run()))
+        supervising.start()
+        try:
+            yield ServiceClient(root, live(root), admin_token(root))
+        finally:
+            supervisor.stop()
+            supervising.join(60)
+        assert ends == [End.ASKED]
+
+
+def killed_under_load(root: Path, client: ServiceClient, *, times: int) -> tuple[list[float], list[str]]:
+    """Kill the worker while one thread adds boxes and another asks for them: seconds until there was another one, and the calls that failed."""
+    over, failed = threading.Event(), list[str]()
+
+    def use(*, adds: bool) -> None:
+        number = 0
+        while not over.is_set() or number < 40:
+            number += 1
+            try:
+                _ = client.add(f"The code of box {number} is {number * 13}.") if adds else client.search("box 3")
+            except LeanMemoryError as error:
+                failed.append(str(error))
+
+    users = [threading.Thread(target=use, kwargs={"adds": adds}) for adds in (True, False)]
+    for user in users:
+        user.start()
+    try:
+        back = [killed(root) for _ in range(times)]
+    finally:
+        over.set()
+        for user in users:
+            user.join()
+    return back, failed

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
 from collections import Counter
 from collections.abc import Generator
 from pathlib import Path
@@ -14,13 +11,12 @@ import pytest
 
 from lean_memory.models.installed import choose_tier
 from lean_memory_bridge.client import ServiceClient
-from lean_memory_bridge.runtime import admin_token, find
+from lean_memory_bridge.runtime import find
 from lean_memory_bridge.schemas import ModelsView
-from lean_memory_desktop.supervisor import End, Patience, Program, Supervisor, service_program
+from lean_memory_desktop.supervisor import Patience, Program
 from support import worker
 from support.service import ServiceProcess, running_service
-from support.shim import environment
-from support.supervised import eventually, live
+from support.supervised import eventually
 
 SAID = [f"The code of locker {number} is {number * 7 + 1000}." for number in range(10)]
 
@@ -77,15 +73,14 @@ def test_texts_that_wait_for_the_extractor_are_finished_by_themselves_each_once(
     assert client.check() == ()
 
 
-def test_a_worker_that_is_killed_under_load_fails_no_call_and_is_back_within_5_seconds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_is_killed_under_load_fails_no_call_and_is_back_within_5_seconds(tmp_path: Path) -> None:
     root, log = tmp_path / "memory", tmp_path / "embedded.txt"
     listed = worker.put_in_use(root)
     words = worker.words(root, "--pause", "0.01", "--log", str(log), "--supervised")
     program = Program(name="worker", words=words, without=True, patience=Patience(pauses=(0.1, 0.5, 1.0)))
-    with supervised(root, listed, monkeypatch, program) as client:
-        back = _killed_while_used(root, client)
+    with worker.beside_service(root, listed, program) as client:
+        back, failed = worker.killed_under_load(root, client, times=2)
+        assert failed == []
         eventually(lambda: is_complete(client))
         texts = [fact.fact_text for fact in client.facts(limit=1000).facts]
         assert len(texts) == len(set(texts)) >= 40
@@ -93,56 +88,13 @@ def test_a_worker_that_is_killed_under_load_fails_no_call_and_is_back_within_5_s
     assert max(back) < 5, back
 
 
-def test_a_service_begins_anew_with_the_models_that_were_chosen_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_begins_anew_with_the_models_that_were_chosen_meanwhile(tmp_path: Path) -> None:
     root = tmp_path / "memory"
     listed = worker.put_in_use(root)
     choose_tier(root, "builtin")
-    with supervised(root, listed, monkeypatch) as client:
+    with worker.beside_service(root, listed) as client:
         before = client.live.instance
         assert (client.models().tier, client.models().lacking) == ("builtin", ())
         choose_tier(root, "slow")
         eventually(lambda: (now := find(root)) is not None and now.instance != before)
         assert (client.models().tier, client.models().lacking) == ("slow", ("second-embedder", "cross-encoder"))
-
-
-@contextlib.contextmanager
-def supervised(root: Path, listed: Path, monkeypatch: pytest.MonkeyPatch, *beside: Program) -> Generator[ServiceClient]:
-    """A client of a service that a supervisor keeps running, with programs beside it, until the block ends."""
-    monkeypatch.setenv("LM_MODELS_MANIFEST", str(listed))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([environment(root)["PYTHONPATH"], worker.environment()["PYTHONPATH"]]))
-    programs = [service_program(root), *beside]
-    supervisor = Supervisor(root, programs, in_use=lambda: True, elsewhere=lambda: False, worked=lambda _: True, answers=lambda: True)
-    ends: list[End] = []
-    supervising = threading.Thread(target=lambda: ends.append(supervisor.run()))
-    supervising.start()
-    try:
-        yield ServiceClient(root, live(root), admin_token(root))
-    finally:
-        supervisor.stop()
-        supervising.join(60)
-    assert ends == [End.ASKED]
-
-
-def _killed_while_used(root: Path, client: ServiceClient) -> list[float]:
-    """Seconds until there was another worker, for each of two kills, while texts are added and searched for; no call may fail."""
-    over, failed = threading.Event(), list[BaseException]()
-
-    def use(add: bool) -> None:
-        number = 0
-        try:
-            while not over.is_set() or number < 40:
-                number += 1
-                _ = client.add(f"The code of box {number} is {number * 13}.") if add else client.search("box 3")
-        except BaseException as error:
-            failed.append(error)
-            raise
-
-    users = [threading.Thread(target=use, args=(add,)) for add in (True, False)]
-    for user in users:
-        user.start()
-    back = [worker.killed(root) for _ in range(2)]
-    over.set()
-    for user in users:
-        user.join()
-    assert not failed
-    return back
