@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from support.browser import Window, entered, running_browser
 from support.service import ServiceProcess
@@ -13,6 +13,7 @@ from support.service import ServiceProcess
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    expect.set_options(timeout=20_000)
     with running_browser() as started:
         yield started
 

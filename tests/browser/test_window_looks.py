@@ -49,6 +49,8 @@ _BUILT = (
     "reason_",
     "did_",
     "mark_",
+    "role_",
+    "tier_",
 )
 """Beginnings of names that are put together from what the service says."""
 HEAVIEST = 300_000
@@ -132,6 +134,12 @@ def test_the_whole_page_weighs_little() -> None:
         if path.suffix in {".html", ".css", ".js", ".svg"}
     }
     assert sum(weighed.values()) < HEAVIEST, weighed
+
+
+def test_every_module_is_asked_for_at_once() -> None:
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    modules = {f"/static/{path.relative_to(STATIC).as_posix()}" for path in STATIC.rglob("*.js")}
+    assert set(re.findall(r'(?:modulepreload" href|module" src)="([^"]+)"', page)) == modules
 
 
 @pytest.mark.parametrize("folder", [STATIC / "vendor", Path(__file__).parents[1] / "support" / "vendor"])

@@ -48,6 +48,12 @@ export function ago(time, now = Date.now()) {
   return new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }).format(Math.trunc(seconds / one), unit);
 }
 
+/** A stretch of time in words, from seconds. */
+export function duration(seconds) {
+  const [unit, one] = seconds < 90 ? ['second', 1] : seconds < 5400 ? ['minute', 60] : ['hour', 3600];
+  return new Intl.NumberFormat(locale.value, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(seconds / one);
+}
+
 /** A size in bytes as people read it. */
 export function size(bytes) {
   const [unit, one] = bytes < 1_000_000 ? ['kilobyte', 1000] : bytes < 1_000_000_000 ? ['megabyte', 1_000_000] : ['gigabyte', 1_000_000_000];

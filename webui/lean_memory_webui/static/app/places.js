@@ -1,13 +1,24 @@
 // Which page is shown. The address holds its name alone: what the person looks at is no business of the browser's history.
 
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
+import { snapshot } from './service.js';
 
 export const PAGES = ['review', 'memories', 'time', 'assistants', 'models', 'activity', 'settings'];
 const FIRST = 'memories';
 
 export const page = signal(read());
-/** The namespace that the pages look at; empty for the default one. */
-export const namespace = signal('');
+const DEFAULT = 'default';
+const picked = signal('');
+
+/** The namespace that the pages look at: the one picked, else the default one, else the first there is; empty where there is none. */
+export const namespace = computed(() => {
+  const names = snapshot.value?.namespaces ?? [];
+  return [picked.value, DEFAULT].find((name) => names.includes(name)) ?? names[0] ?? '';
+});
+
+export function pick(name) {
+  picked.value = name;
+}
 
 export function go(name) {
   location.hash = `#/${name}`;

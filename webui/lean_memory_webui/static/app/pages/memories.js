@@ -9,7 +9,7 @@ import { html } from '../html.js';
 import { nameOf, number, t } from '../language.js';
 import { useFound, useRested } from '../loading.js';
 import { Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
-import { namespace } from '../places.js';
+import { namespace, pick } from '../places.js';
 import { get } from '../service.js';
 import { Answers } from './answers.js';
 
@@ -22,11 +22,11 @@ export function Memories() {
   const [typed, type] = useState('');
   const [entity, about] = useState(null);
   const [filter, setFilter] = useState({ text: '', history: false, cold: false });
-  const choose = (name) => ((namespace.value = name), about(null));
+  const choose = (name) => (pick(name), about(null));
   const submit = (event) => (event.preventDefault(), ask(typed.trim()));
   return html`
     <${Head} title=${t('memories')} about=${t('memories_about')}>
-      <${Namespaces} value=${namespace.value || 'default'} onChoose=${choose} />
+      <${Namespaces} value=${namespace.value} onChoose=${choose} />
       <button class="primary" onClick=${() => tellSomething(namespace.value)}>${t('tell_something')}</button>
     </${Head}>
     <form class="ask" role="search" onSubmit=${submit}>

@@ -6,8 +6,9 @@ import { html } from '../html.js';
 import { dayAndTime, nameOf, t } from '../language.js';
 import { useFound } from '../loading.js';
 import { Choice, Dialog, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
-import { namespace } from '../places.js';
-import { get } from '../service.js';
+import { pendingIn } from '../pending.js';
+import { namespace, pick } from '../places.js';
+import { get, snapshot } from '../service.js';
 import { Decided } from './decided.js';
 import { Rewriting, Tidying } from './review_forms.js';
 import { Proposal } from './proposal.js';
@@ -23,7 +24,7 @@ export function Review() {
   const total = data?.total ?? 0;
   return html`
     <${Head} title=${t('review')} about=${t('review_about')}>
-      <${Namespaces} value=${namespace.value || 'default'} onChoose=${(name) => (namespace.value = name)} />
+      <${Namespaces} value=${namespace.value} onChoose=${pick} />
       <button onClick=${() => tidy(true)}>${t('tidy')}</button>
     </${Head}>
     <${Choice} label=${t('review')} value=${view} onChoose=${see} options=${[['waiting', t('waiting_tab', total)], ['decided', t('decided_tab')]]} />
@@ -121,10 +122,12 @@ function Group({ group, chosen, onChoose, onEdit }) {
 
 function Nothing() {
   const { data } = useFound((ended) => get('maintenance/status', { namespace: namespace.value }, ended), [namespace.value]);
+  const others = (snapshot.value?.namespaces ?? []).filter((name) => name !== namespace.value && pendingIn(name) > 0);
   const plan = data?.schedule;
   const next = plan?.paused ? t('next_paused') : plan?.next_at ? t('next_run', dayAndTime(plan.next_at)) : t('next_none');
   return html`<${Empty} title=${t('nothing_waits')}>
     <p>${next}${plan?.waiting_for ? ` ${plan.waiting_for}` : ''}</p>
+    ${others.map((name) => html`<p key=${name}><button class="link" onClick=${() => pick(name)}>${t('waits_elsewhere', pendingIn(name), name)}</button></p>`)}
     ${data?.last && html`<p>${t('last_run', dayAndTime(data.last.ended_at ?? data.last.started_at))} ${data.last.report?.sentence ?? ''}</p>`}
   </${Empty}>`;
 }

@@ -5,7 +5,7 @@ import { html } from '../html.js';
 import { dayAndTime, longDay, number, t } from '../language.js';
 import { useFound, useRested } from '../loading.js';
 import { Choice, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
-import { namespace } from '../places.js';
+import { namespace, pick } from '../places.js';
 import { get } from '../service.js';
 import { span } from '../history.js';
 
@@ -17,7 +17,7 @@ export function Time() {
   const empty = error?.status === 404 || (data && moments.length === 0);
   const shown = at ?? (moments.length ? middle(moments) : null);
   return html`
-    <${Head} title=${t('time')} about=${t('time_about')}><${Namespaces} value=${namespace.value || 'default'} onChoose=${(name) => ((namespace.value = name), put(null))} /></${Head}>
+    <${Head} title=${t('time')} about=${t('time_about')}><${Namespaces} value=${namespace.value} onChoose=${(name) => (pick(name), put(null))} /></${Head}>
     <${Choice} label=${t('time_axis')} value=${axis} onChoose=${look} options=${[['true', t('time_true')], ['known', t('time_known')]]} />
     ${error && !empty ? html`<${Sorry} error=${error} />` : empty ? html`<${Empty} title=${t('nothing_known')}>${t('nothing_known_about')}</${Empty}>` : shown === null ? html`<${Waiting} />` : html`
       <${Slider} moments=${moments} at=${shown} onMove=${put} />
