@@ -10,6 +10,9 @@ import { Score } from '../parts.js';
 import { get } from '../service.js';
 import { Marked } from '../words_apart.js';
 
+/** The name under which the person's own programs speak. */
+const OWNER = 'lean-memory';
+
 export function Proposal({ proposal, isChosen, onChoose, onEdit }) {
   const card = useRef();
   useEffect(() => void (isChosen && card.current.scrollIntoView({ block: 'nearest' })), [isChosen]);
@@ -66,7 +69,7 @@ function Sources({ facts }) {
   const { data } = useFound(ask, few.map((one) => one.id));
   const found = (data ?? []).filter((one) => one?.source_text);
   if (found.length === 0) return null;
-  return html`<div>${found.map((one) => html`<blockquote key=${one.fact.id} dir="auto">${one.source_text}<footer class="soft small">${t('said_to', one.client, dayAndTime(one.said_at))}</footer></blockquote>`)}</div>`;
+  return html`<div>${found.map((one) => html`<blockquote key=${one.fact.id} dir="auto">${one.source_text}<footer class="soft small">${t('said_to', one.client === OWNER ? '' : one.client, dayAndTime(one.said_at))}</footer></blockquote>`)}</div>`;
 }
 
 function Verdicts({ proposal, onEdit }) {
