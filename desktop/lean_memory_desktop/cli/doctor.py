@@ -17,6 +17,7 @@ from lean_memory.errors import LeanMemoryError
 from lean_memory_desktop.cli.console import counted, say, write_json
 from lean_memory_desktop.cli.doctor_connections import connection_findings, service_findings
 from lean_memory_desktop.cli.doctor_models import model_findings
+from lean_memory_desktop.cli.doctor_nights import night_findings
 from lean_memory_desktop.cli.finding import Finding
 from lean_memory_desktop.cli.opening import data_root, open_files
 from lean_memory_desktop.cli.options import Exit, Options
@@ -37,6 +38,7 @@ def doctor(options: Options) -> int:
         *_contents(options),
         *model_findings(options.root),
         *service_findings(root),
+        *night_findings(root),
         *connection_findings(root, repair=options.repair),
     ]
     sound = all(finding.sound for finding in findings)
