@@ -15,6 +15,10 @@ _TOOLS = {
     "memory_namespaces": "List the memories there are.",
     "memory_forget": "Erase a fact for good.",
     "memory_clear": "Remove a whole memory.",
+    "memory_maintenance_run": "Tidy a memory, or show what that would do.",
+    "memory_maintenance_status": "How maintenance of a memory stands.",
+    "memory_review_queue": "What waits for the person's decision.",
+    "memory_review_decide": "Record what the person decided.",
 }
 _NOTHING: Mapping[str, Message] = {
     "ping": {},

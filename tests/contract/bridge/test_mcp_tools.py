@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 from mcp import Client
 
 from lean_memory_bridge.runtime import admin_token
 from lean_memory_bridge.schemas import ClientChange
+from lean_memory_bridge.shim.offline import answer_without_service
 from support.mcp_client import call, connected, text_of
 from support.service import ServiceProcess, send
 
@@ -25,6 +27,12 @@ def talk(
             await say(client)
 
     asyncio.run(main())
+
+
+def without_service() -> list[dict[str, object]]:
+    """The tools that a shim lists while no service can be had."""
+    answer: Any = answer_without_service({"id": 1, "method": "tools/list"}, "It is away.")
+    return answer["result"]["tools"]
 
 
 @MODES
@@ -48,6 +56,7 @@ def test_the_tools_are_the_documented_ones_with_honest_annotations(service: Serv
             "memory_review_queue": (False, False, True),
             "memory_review_decide": (False, True, True),
         }
+        assert {tool["name"] for tool in without_service()} == set(tools)
         for tool in tools.values():
             assert tool.output_schema
             assert tool.description
