@@ -92,7 +92,8 @@ class Eraser:
         ended = {said.fact for said in self.scope.evidence.values() if said.retracts and said.fact is not None}
         for row in gone:
             rows = self.con.execute(
-                "SELECT id FROM fact WHERE superseded_by = ? AND (end_reason <> ? OR valid_to IS NOT NULL)", (row, EndReason.DUPLICATE.value)
+                "SELECT id FROM fact WHERE superseded_by = ? AND (end_reason <> ? OR valid_to IS NOT NULL)",
+                (row, EndReason.DUPLICATE.value),
             ).fetchall()
             ended.update(found[0] for found in cast("list[tuple[int]]", rows))
         stand = ended - gone
@@ -154,7 +155,13 @@ class Eraser:
         among = "IN (SELECT value FROM json_each(?))"
         for table, column in (("fact", "superseded_by"), ("fact_version", "superseded_by"), ("evidence", "fact_id")):
             self.con.execute(f"UPDATE {table} SET {column} = NULL WHERE {column} {among}", (gone,))
-        for table, column in (("derivation", "fact_id"), ("derivation", "source_id"), ("fact_version", "fact_id"), ("access", "fact_id"), ("kept", "fact_id")):
+        for table, column in (
+            ("derivation", "fact_id"),
+            ("derivation", "source_id"),
+            ("fact_version", "fact_id"),
+            ("access", "fact_id"),
+            ("kept", "fact_id"),
+        ):
             self.con.execute(f"DELETE FROM {table} WHERE {column} {among}", (gone,))
 
     def _erase_facts(self, gone: Iterable[Statement]) -> None:
