@@ -31,7 +31,7 @@ _MOST_TOKENS = 8192
 """Where the spec of a model names no length."""
 _CHARACTERS_A_TOKEN = 16
 """Far more than any text has; beyond it a text is cut before it is tokenized, which takes time in proportion to its length."""
-_UNUSABLE = (RuntimeError, ValueError, TypeError, IndexError, KeyError)
+_UNUSABLE = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, MemoryError)
 """What the libraries raise for texts and files they cannot use."""
 
 
@@ -209,7 +209,8 @@ def _loading(spec: ModelSpec) -> Generator[None]:
     try:
         yield
     except ImportError as error:
-        raise ModelError("sentence-transformers is not installed; install lean-memory-desktop[models] to use models.") from error
+        lacking = error.name or "A library"
+        raise ModelError(f"{lacking} is not installed, so no model can be loaded; install lean-memory-desktop[models].") from error
     except _unloadable() as error:
         raise ModelError(f"The model {spec.model_id!r} cannot be loaded ({type(error).__name__}: {error}).") from error
 

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -58,7 +58,7 @@ def _hold(root: Path, loaders: Mapping[Role, Loader], lull: float, over: threadi
     worker = Worker(port=host.port, pid=os.getpid(), started_at=time.time_ns() // 1_000_000, instance=instance, secret=secret)
     note(residents.states)
     for work in (host.serve_forever, residents.keep_house):
-        threading.Thread(target=work, daemon=True).start()
+        threading.Thread(target=_until_over, args=(work, over), daemon=True).start()
     while not over.wait(1.0):
         # Waking now and then lets Windows see a Ctrl-C.
         continue
@@ -67,6 +67,14 @@ def _hold(root: Path, loaders: Mapping[Role, Loader], lull: float, over: threadi
     residents.end()
     host.shutdown()
     host.server_close()
+
+
+def _until_over(work: Callable[[], None], over: threading.Event) -> None:
+    """A worker without one of its parts is of no use: whatever ends it ends all, and the supervisor starts another."""
+    try:
+        work()
+    finally:
+        over.set()
 
 
 def _end_on_signals(over: threading.Event) -> None:
