@@ -20,7 +20,7 @@ OUT, LICENCE = DATA / "synonyms.txt", DATA / "LICENSE.wordnet"
 FILES = {"n": "data.noun", "v": "data.verb", "a": "data.adj"}
 SHARE = {"n": 0.25, "v": 0.02, "a": 0.1}
 RANK = {"n": 2, "v": 6, "a": 3}
-WAY_SHARE, OPPOSITE_SHARE = 0.3, 0.1
+WAY_SHARE, OPPOSITE_SHARE = 0.05, 0.1
 PLAIN = re.compile(r"[a-z]{3,}")
 HEAD = """# English words that say the same, a group to a line; after `>` stands a way of doing what stands before it, after `!` its opposite.
 # Made by tools/make_synonyms.py from WordNet 3.1, Copyright 2011 by Princeton University; see LICENSE.wordnet.

@@ -143,7 +143,7 @@ def _told(found: Comparison) -> str:
 def _share_a_name(one: Wording, other: Wording) -> bool:
     """Whether both name the same thing, and neither speaks of somebody by a pronoun that could be anybody."""
     keys = [{word.key for word in each.words if word.kind is Kind.NAME} for each in (one, other)]
-    pronouns = {word.key for each in (one, other) for word in each.words if word.kind is Kind.SIGN} & _ANYBODY
+    pronouns = {word.key for each in (one, other) for word in each.words if word.kind is Kind.PERSON} & _ANYBODY
     return bool(keys[0] & keys[1]) and not pronouns
 
 

@@ -7,7 +7,7 @@ as two, or listed as saying the same. Anything else that only one of the two say
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lean_memory.maintenance.lexicon import Lexicon
@@ -23,7 +23,7 @@ class Differs(StrEnum):
     NUMBER = "number"
     NEGATION = "negation"
     SIGN = "sign"
-    """Possibility, intention, direction, quantity or person."""
+    """Possibility, intention, direction, quantity, person, or who does it to whom."""
     OPPOSITE = "opposite"
     NAME = "name"
     WORD = "word"
@@ -53,6 +53,29 @@ class Comparison:
 
 def compare(first: Wording, second: Wording, *, exact: bool = False) -> Comparison:
     """Hold two sentences against each other; with `exact` neither may say more than the other."""
+    found = _compare(first, second, exact=exact)
+    if found.differs is not Differs.SIGN or (_BY in first.keys) is (_BY in second.keys):
+        return found
+    told = _compare(_active(first), second, exact=exact) if _BY in first.keys else _compare(first, _active(second), exact=exact)
+    return told if told.same else found
+
+
+_BY = "by!"
+
+
+def _active(said: Wording) -> Wording:
+    """The passive as the active: "The roof was mended by two friends in May" as "two friends mended the roof in May"."""
+    words = said.words
+    at = next(place for place, word in enumerate(words) if word.key == _BY)
+    ends = next((place for place in range(at + 1, len(words)) if words[place].kind in _BOUNDS), len(words))
+    doers, verb, done_to, rest = words[at + 1 : ends], words[at - 1 : at], words[: max(0, at - 1)], words[ends:]
+    return replace(said, words=(*doers, *verb, *done_to, *rest), keys=said.keys - {_BY})
+
+
+_BOUNDS = frozenset({Kind.SIGN, Kind.RELATION})
+
+
+def _compare(first: Wording, second: Wording, *, exact: bool) -> Comparison:
     pairs = _counterparts(first, second)
     paired = frozenset(pairs.values())
     left = tuple(word for place, word in enumerate(first.words) if place not in pairs and word.kind is not Kind.LIGHT)
@@ -89,6 +112,8 @@ def _grave(left: Sequence[Word], right: Sequence[Word], known: Lexicon, kinds: s
         return Differs.NUMBER
     if Kind.SIGN in kinds:
         return Differs.NEGATION if any(word.key in _NEGATIONS for word in (*left, *right)) else Differs.SIGN
+    if all(any(word.kind is Kind.PERSON for word in side) for side in (left, right)):
+        return Differs.SIGN
     if any(frozenset({one.key, other.key}) in known.opposites for one in left for other in right):
         return Differs.SIGN
     if any(_contrary(one, other) for one in left for other in right):
@@ -110,7 +135,9 @@ def _counterparts(first: Wording, second: Wording) -> dict[int, int]:
     free = _by_key(second.words)
     for place, word in enumerate(first.words):
         if free.get(word.key):
-            pairs[place] = free[word.key].pop(0)
+            found = max(free[word.key], key=lambda each: (_neighbours(first.words, place, second.words, each), -each))
+            free[word.key].remove(found)
+            pairs[place] = found
     taken = set(pairs.values())
     for alike in (_inflected, _listed, _implied):
         waiting = [place for place in range(len(second.words)) if place not in taken]
@@ -124,6 +151,12 @@ def _counterparts(first: Wording, second: Wording) -> dict[int, int]:
                 waiting.remove(found)
     _pair_compounds(first.words, second.words, pairs, taken)
     return pairs
+
+
+def _neighbours(first: Sequence[Word], place: int, second: Sequence[Word], other: int) -> int:
+    """How many of the words beside two words are the same."""
+    sides = ((place + step, other + step) for step in (-1, 1))
+    return sum(0 <= one < len(first) and 0 <= two < len(second) and first[one].key == second[two].key for one, two in sides)
 
 
 def _by_key(words: Sequence[Word]) -> dict[str, list[int]]:
@@ -172,9 +205,10 @@ def _pair_compounds(first: Sequence[Word], second: Sequence[Word], pairs: dict[i
 def _same_order(first: Wording, second: Wording, pairs: dict[int, int], *, spaced: bool) -> bool:
     """Whether the words stand in the same order, or one phrase stands elsewhere: "in 1995, ...", "at school".
 
-    A phrase may move where it begins with a relation, or is the whole beginning or end of one of the sentences.
+    A phrase may move where it begins with a relation or behind a comma, or is the whole beginning or end of one of the sentences. Who said
+    it may stand anywhere, and two that are joined by "and" either way round.
     """
-    places = [place for place in sorted(pairs) if first.words[place].kind not in _ANYWHERE]
+    places = [place for place in sorted(pairs) if first.words[place].kind not in _ANYWHERE and first.words[place].key != _SAID]
     order = _ranks([pairs[place] for place in places])
     start = next((at for at, rank in enumerate(order) if rank != at), len(order))
     if start == len(order):
@@ -189,9 +223,12 @@ def _same_order(first: Wording, second: Wording, pairs: dict[int, int], *, space
     one, other = places[start], places[start + cut]
     if whole or any(_follows(first, each, Kind.RELATION) or _follows(second, pairs[each], Kind.RELATION) for each in (one, other)):
         return True
+    if first.words[other].opens or second.words[pairs[one]].opens:
+        return True
     return _follows(first, other, Kind.JOINT) and _follows(second, pairs[one], Kind.JOINT)
 
 
+_SAID = "said!"
 _ANYWHERE = frozenset({Kind.LIGHT, Kind.JOINT})
 
 

@@ -31,6 +31,10 @@ class Lexicon:
     """Pairs of relations of which one is not the other."""
     signs: Mapping[str, str]
     """Word or phrase -> the class of which both sentences need the same."""
+    apart: frozenset[str]
+    """Phrases that end in a sign that is none there: "is used to"."""
+    person: Mapping[str, str]
+    """Pronoun -> whom it speaks of."""
     numbers: Mapping[str, int]
     scales: Mapping[str, int]
     endings: tuple[str, ...]
@@ -54,9 +58,14 @@ class Lexicon:
     longest: int
     """Of any entry: how many words (languages with spaces) or characters."""
 
+    def lists(self, entry: str) -> bool:
+        """Whether it is a word or phrase that does something of itself."""
+        words = (self.filler, self.joint, self.light, self.critical, self.relation, self.signs, self.person)
+        return any(entry in each for each in words)
+
     def knows(self, word: str) -> bool:
-        """Whether it is an ordinary word of the language, as far as this list goes."""
-        return any(word in words for words in (self.filler, self.joint, self.light, self.critical, self.relation, self.signs, self.same))
+        """Whether it is an ordinary word of the language, in whatever form, as far as these lists go."""
+        return self.lists(word) or any(stem in self.same or stem in self.contrary for stem in forms(self.code, word).stems)
 
 
 _SHORTEST_STEM = 3
@@ -128,7 +137,13 @@ def lexicon(code: str) -> Lexicon:
         name: _words(str(section.get(name, ""))) for name in ("filler", "light", "critical", "genitive", "relation", "joint", "stative")
     }
     spaced = bool(section.get("spaces", True))
-    listed = {*signs, *words["filler"], *words["light"], *words["critical"]}
+    listed = {
+        *signs,
+        *(word for each in cast("dict[str, list[str]]", section.get("person", {})).values() for word in each),
+        *words["filler"],
+        *words["light"],
+        *words["critical"],
+    }
     return Lexicon(
         code=code,
         filler=words["filler"],
@@ -139,6 +154,8 @@ def lexicon(code: str) -> Lexicon:
         relation=words["relation"],
         opposites=frozenset(frozenset(pair.split()) for pair in _list(section, "opposites")),
         signs=signs,
+        apart=frozenset(_list(section, "apart")),
+        person=_signs(cast("dict[str, list[str]]", section.get("person", {}))),
         numbers=cast("dict[str, int]", section.get("numbers", {})),
         scales=cast("dict[str, int]", section.get("scales", {})),
         endings=tuple(str(section.get("endings", "")).split()),

@@ -19,6 +19,9 @@ _MOST = 8
 def near_duplicates(snapshot: Snapshot, texts: Wordings | None = None) -> Iterator[Draft]:
     """Merges of open facts of one slot that say the same: near by cosine, and different in no number, name, sign or other word.
 
+    Where one says a little more, their cosine must reach the embedder's threshold for duplicates. Where each word has its counterpart the
+    words have decided already, and the cosine need only be that of one matter.
+
     The survivor says at least as much as each of the others, and nothing that is more trusted is merged into what is less.
     """
     texts = texts or Wordings(snapshot.facts)
@@ -49,11 +52,13 @@ def _may_merge(fact: Fact, snapshot: Snapshot) -> bool:
 def _merges(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterator[Draft]:
     facts = snapshot.facts
     partners: dict[int, list[tuple[Near, int]]] = defaultdict(list)
-    for near in near_pairs(snapshot, block, texts, snapshot.thresholds.duplicate):
+    for near in near_pairs(snapshot, block, texts, snapshot.thresholds.conflict_candidate):
         one, other = facts[near.first], facts[near.second]
         if _is_repeated(one, other):
             continue
         found = same_statement(one, other, (near.first, near.second), texts)
+        if found.says_more and near.cosine < snapshot.thresholds.duplicate:
+            continue
         survivor = _survivor(one, other, found)
         if survivor is not None:
             kept, merged = (near.first, near.second) if survivor is one else (near.second, near.first)

@@ -14,9 +14,10 @@ from lean_memory.maintenance.lexicon import Forms, Lexicon, forms, lexicon, name
 _UNSPACED = r"\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u30ff\u31f0-\u31ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(
     rf"(?P<number>\d+(?:[.,:/]\d+)*)|(?P<mark>[%$€£¥￥])|(?P<character>[{_UNSPACED}])|(?P<word>(?:(?![{_UNSPACED}])[^\W\d_])+"
-    rf"(?:['’](?:(?![{_UNSPACED}])[^\W\d_])+)*)|(?P<stop>[.!?。！？;；]+)"
+    rf"(?:['’](?:(?![{_UNSPACED}])[^\W\d_])+)*)|(?P<stop>[.!?。！？;；]+)|(?P<comma>[,，、:：])"
 )
 _CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
+_POINTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _TITLED = 0.6
 _CURRENCIES = frozenset("$€£¥")
@@ -29,7 +30,9 @@ class Kind(Enum):
     NAME = auto()
     NUMBER = auto()
     SIGN = auto()
-    """A word of a class such as negation, possibility, direction or person."""
+    """A word of a class such as negation, possibility or quantity."""
+    PERSON = auto()
+    """A pronoun that stands for somebody."""
     RELATION = auto()
     """Puts things in relation: "in", "from"."""
     JOINT = auto()
@@ -50,6 +53,8 @@ class Word:
     forms: Forms
     at: int
     """Its place among all words of the text."""
+    opens: bool = False
+    """It stands behind a comma."""
     leads: bool = False
     """It says whose something is, or stands before it: without it, the sentence would be about something else."""
 
@@ -75,13 +80,14 @@ class _Raw:
     kind: str
     starts: bool
     """It is the first of its sentence, where a capital tells nothing."""
+    opens: bool
 
 
 def wording(text: str) -> Wording:
     """Read a sentence of any language; what the lexicon of its language does not know is an ordinary word."""
     code = language(text)
     known = lexicon(code)
-    raw = list(_raw(_clock_times(unicodedata.normalize("NFKC", text))))
+    raw = list(_raw(_joined(_clock_times(unicodedata.normalize("NFKC", text)))))
     titled = _is_titled(raw)
     words = tuple(_with_amounts(list(_read(raw, known, titled)), known))
     says_from = next((place for place, each in enumerate(raw) if each.folded in known.stative), None)
@@ -102,17 +108,25 @@ def _clock_times(text: str) -> str:
     return _CLOCK.sub(told, text)
 
 
+def _joined(text: str) -> str:
+    """Abbreviations without their points: "U.S." as "US"."""
+    return _POINTED.sub(lambda found: found[0].replace(".", ""), text)
+
+
 def _raw(text: str) -> Iterator[_Raw]:
-    starts = True
+    starts, opens = True, False
     for found in _TOKEN.finditer(text):
         kind = str(found.lastgroup)
+        if kind == "comma":
+            opens = True
+            continue
         if kind == "stop":
             # The point of an abbreviation is followed by more of the sentence; a capital after it tells nothing either way.
             starts = True
             continue
         shown = found[0].replace("’", "'")
-        yield _Raw(text=shown, folded=shown.casefold(), kind=kind, starts=starts)
-        starts = False
+        yield _Raw(text=shown, folded=shown.casefold(), kind=kind, starts=starts, opens=opens)
+        starts = opens = False
 
 
 def _is_titled(raw: Sequence[_Raw]) -> bool:
@@ -122,22 +136,33 @@ def _is_titled(raw: Sequence[_Raw]) -> bool:
 
 
 def _read(raw: Sequence[_Raw], known: Lexicon, titled: bool) -> Iterator[Word]:
-    place, owned = 0, False
+    place, owned, read = 0, False, 0
+    mixed = any(each.text.islower() for each in raw)
     while place < len(raw):
         size, entry, sign = _entry_at(raw, place, known)
         each, rest = raw[place], raw[place + size : place + size + 1]
         owns = each.folded.endswith(("'s", "s'"))
         key = entry.removesuffix("'s").removesuffix("'")
-        kind = Kind.SIGN if sign else _kind(each, key, known, titled)
+        # What is written in capitals alone is a name, whatever word it looks like: "US", "IT".
+        is_acronym = mixed and len(each.text) > 1 and each.text.isupper()
+        kind = Kind.NAME if is_acronym else Kind.SIGN if sign else _kind(each, key, known, titled)
         if kind is not None:
-            shown = ("" if each.kind == "character" else " ").join(part.text for part in raw[place : place + size])
-            leads = kind not in _FUNCTIONS and (owned or owns or (bool(rest) and rest[0].folded in known.genitive))
-            yield Word(key=f"{sign}!" if sign else key, shown=shown, kind=kind, forms=_forms(kind, known, key), at=place, leads=leads)
-            owned = owned if kind in _FUNCTIONS else owns
+            yield Word(
+                key=f"{sign or known.person[key]}!" if kind in _CLASSES else key,
+                shown=("" if each.kind == "character" else " ").join(part.text for part in raw[place : place + size]),
+                kind=kind,
+                forms=_forms(kind, known, key),
+                at=place,
+                # A comma before words that say nothing, such as an article, stands before this one.
+                opens=any(part.opens for part in raw[read : place + 1]),
+                leads=kind not in _FUNCTIONS and (owned or owns or (bool(rest) and rest[0].folded in known.genitive)),
+            )
+            owned, read = owned if kind in _FUNCTIONS else owns, place + 1
         place += size
 
 
-_FUNCTIONS = frozenset({Kind.SIGN, Kind.RELATION, Kind.JOINT, Kind.LIGHT})
+_CLASSES = frozenset({Kind.SIGN, Kind.PERSON})
+_FUNCTIONS = frozenset({Kind.SIGN, Kind.PERSON, Kind.RELATION, Kind.JOINT, Kind.LIGHT})
 _FIXED = Forms(stems=frozenset())
 """Of what is compared by its key alone."""
 
@@ -154,7 +179,8 @@ def _entry_at(raw: Sequence[_Raw], place: int, known: Lexicon) -> tuple[int, str
     longest = known.longest if raw[place].folded in known.beginnings else 1
     for size in range(min(longest, len(raw) - place), 1, -1):
         entry = joint.join(each.folded for each in raw[place : place + size])
-        if known.knows(entry):
+        before = raw[place - 1].folded if place else ""
+        if known.lists(entry) and f"{before}{joint}{entry}" not in known.apart:
             return size, entry, known.signs.get(entry, "")
     folded = raw[place].folded
     return 1, folded, known.signs.get(folded, "not" if folded.endswith("n't") else "")
@@ -169,6 +195,7 @@ def _kind(each: _Raw, key: str, known: Lexicon, titled: bool) -> Kind | None:
         (known.joint, Kind.JOINT),
         (known.critical, Kind.CRITICAL),
         (known.light, Kind.LIGHT),
+        (known.person, Kind.PERSON),
     ):
         if key in words:
             return kind
