@@ -105,6 +105,17 @@ CALLS = {
             "seconds": (True, float("nan"), float("inf"), "3", [3], HUGE, object()),
         },
     ),
+    "catch_up_vectors": Call(
+        valid={"namespace": "ana"},
+        refused={
+            "namespace": NOT_A_NAME,
+            "limit": NOT_A_COUNT[1:],
+            "seconds": (True, float("nan"), float("inf"), "3", [3], HUGE, object()),
+            "progress": (3, "print", object()),
+            "cancelled": (3, "no", object()),
+        },
+    ),
+    "drop_old_vectors": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
     "forget": Call(valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS}),
     "would_forget": Call(valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS}),
     "clear": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),

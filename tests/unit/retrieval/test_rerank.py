@@ -12,14 +12,16 @@ import pytest
 from numpy.typing import NDArray
 
 from lean_memory import Memory
-from lean_memory.domain import WEAK_RELEVANCE, SearchHit
+from lean_memory.domain import WEAK_RELEVANCE, SearchHit, Visibility
 from lean_memory.errors import ModelError
 from lean_memory.models.ports import Reranker
-from lean_memory.retrieval import recipes
+from lean_memory.retrieval import pipeline, recipes
 from lean_memory.retrieval.rerank import NO_CROSS_ENCODER
+from lean_memory.retrieval.space import SearchModels
+from lean_memory.store.codes import CodeTable
 from lean_memory.store.connection import open_connection
 from support.embedding import RotatedEmbedder, WordEmbedder, WordReranker
-from support.statements import day
+from support.statements import day, open_store, record
 
 TOLD = (
     "Ana keeps the harbour logs in a green folder.",
@@ -111,9 +113,13 @@ def test_the_newer_of_two_accounts_stays_before_the_older_whatever_the_marks(roo
         "I like my ramen with a soft egg.",
     )
     older, newer = "In Leith I know three ramen places well.", "By the way, in Leith I know six ramen places well by now."
-    with Memory(root=root, embedder=WordEmbedder(), reranker=Fixed({"three": 1.0})) as memory:
-        memory.add_many("ana", [{"text": text, "t_ref": day(10 * number)} for number, text in enumerate((*others, older, newer))])
-        found = [hit.source for hit in memory.search("ana", "How many ramen places do I know in Leith?", 10, now=day(900))]
+    store = open_store(root)
+    for number, text in enumerate((*others, older, newer)):
+        record(store, text, day(10 * number))
+    models, asked = SearchModels(embedder=None, reranker=Fixed({"three": 1.0})), Visibility(now=day(900))
+    hits = pipeline.search(store, CodeTable(), models, "How many ramen places do I know in Leith?", k=10, visibility=asked)
+    found = [hit.source for hit in hits]
+    store.close()
     assert found[0] == newer
     assert found.index(older) == 5
 
