@@ -167,7 +167,7 @@ def test_a_failure_is_one_sentence_after_the_announcement(person: Command, hub: 
 
 def test_looking_and_choosing_ask_no_hub(person: Command, hub: FakeHub) -> None:
     person.done("models")
-    person.done("models", "use", "builtin")
+    assert person.json("models", "pull", "builtin", "--use")["in_use"] == "builtin"
     assert hub.log == []
 
 

@@ -258,6 +258,24 @@ def test_a_file_that_was_harmed_on_the_disk_is_found_named_and_fetched_again(des
     assert desk.is_right()
 
 
+@pytest.mark.parametrize("harm", ["gone", "cut short", "nonsense"])
+def test_a_lost_record_is_written_anew_and_nothing_that_can_be_checked_is_fetched_again(desk: Desk, harm: str) -> None:
+    desk.pull()
+    record = desk.path("x").parent.with_suffix(".json")
+    match harm:
+        case "gone":
+            record.unlink()
+        case "cut short":
+            record.write_bytes(record.read_bytes()[:100])
+        case _:
+            record.write_text('{"files": [1], "completed_at": true}')
+    assert not desk.library.is_here("standard")
+    requests = len(desk.hub.log)
+    desk.pull()
+    assert desk.is_right()
+    assert len(desk.hub.log) == requests
+
+
 def test_a_beginning_that_is_not_of_this_file_is_thrown_away(desk: Desk) -> None:
     desk.path().parent.mkdir(parents=True)
     desk.path(BIG + ".part").write_bytes(b"something else" * 3000)

@@ -99,25 +99,29 @@ def _tell_what_lacks(library: ModelLibrary) -> None:
 
 def _pull(library: ModelLibrary, name: str, options: Options) -> int:
     folder = Path(options.from_folder).expanduser().absolute() if options.from_folder else None
-    tier, origin = library.tier(name), library.origin(folder)
-    if not tier.models:
-        say(f"{name} needs no download.")
-        return Exit.FINE
-    complain(f"Fetching {name} from {origin} into {library.folder}, {amount(tier.size)} in all:")
-    for spec in tier.models.values():
-        complain(f"{spec.model_id} ({spec.role.value}, {spec.licence}, {amount(spec.size)})", indent=2)
-    done = _watched(name, lambda report: library.pull(name, report=report, source=folder), library)
+    done = _fetched(library, name, folder)
     if isinstance(done, Cancelled):
         return _stopped(done)
     if options.use:
         library.use(name)
     if options.json:
         files = {"fetched": list(done.fetched), "damaged": list(done.damaged)}
-        write_json({"tier": name, "origin": origin, "folder": str(library.folder), **files, "in_use": library.in_use})
+        write_json({"tier": name, "origin": library.origin(folder), "folder": str(library.folder), **files, "in_use": library.in_use})
         return Exit.FINE
     _tell_what_came(library, name, done)
     _tell_what_lacks(library)
     return Exit.FINE
+
+
+def _fetched(library: ModelLibrary, name: str, folder: Path | None) -> Pulled | Cancelled:
+    """Announced first, as it is much."""
+    tier, origin = library.tier(name), library.origin(folder)
+    if not tier.models:
+        return Pulled(fetched=(), damaged=())
+    complain(f"Fetching {name} from {origin} into {library.folder}, {amount(tier.size)} in all:")
+    for spec in tier.models.values():
+        complain(f"{spec.model_id} ({spec.role.value}, {spec.licence}, {amount(spec.size)})", indent=2)
+    return _watched(name, lambda report: library.pull(name, report=report, source=folder), library)
 
 
 def _watched(name: str, work: Callable[[Callable[[Progress], None]], Pulled | Cancelled], library: ModelLibrary) -> Pulled | Cancelled:
@@ -134,6 +138,9 @@ def _stopped(left: Cancelled) -> int:
 
 
 def _tell_what_came(library: ModelLibrary, name: str, done: Pulled) -> None:
+    if not library.tier(name).models:
+        say(f"{name} needs no download.")
+        return
     for file in done.damaged:
         say(f"{file} was damaged, and was fetched again.")
     standings = library.standing(name)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lean_memory.clock import system_clock
 from lean_memory.errors import ModelFetchError
-from lean_memory.models.installed import ModelRecord, Voucher, model_folder, read_record, write_record
+from lean_memory.models.installed import FileRecord, ModelRecord, Voucher, model_folder, read_record, write_record
 from lean_memory.models.manifest import ModelFile, ModelSpec, TierSpec
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.source import BLOCK, Source, Wanted, translated
@@ -83,6 +83,10 @@ def _look_at(folder: Path, spec: ModelSpec, file: ModelFile, watch: Watch) -> _F
         expected = file.sha256 or (known.sha256 if known else None)
         length = file.size if not file.size_is_estimate else known.size if known else None
         if expected is not None and length in (None, _size(path)) and _sum(path, watch) == expected:
+            if known is None or (known.size, known.sha256) != (_size(path), expected):
+                # What was written down was lost or harmed; the published sum stands for it.
+                kept = FileRecord(size=_size(path), sha256=expected, voucher=Voucher.MANIFEST)
+                write_record(folder, spec, replace(record.having(file.path, kept), completed_at=None))
             return _Found(spec=spec, file=file, size=_size(path), sound=True)
         write_record(folder, spec, replace(record, completed_at=None))
         _put_aside(path, length)
