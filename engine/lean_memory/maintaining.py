@@ -9,10 +9,10 @@ from typing import TypeVar
 from lean_memory.arguments import check_callable, check_count, flag_of, word_of, word_or_none
 from lean_memory.clock import Clock
 from lean_memory.domain import Fact, FactId
-from lean_memory.errors import InvalidInputError, NotFoundError
+from lean_memory.errors import InvalidInputError, NotFoundError, StorageError
 from lean_memory.maintenance.caretaker import Caretaker
 from lean_memory.maintenance.deciding import Decision
-from lean_memory.maintenance.run import Request
+from lean_memory.maintenance.run import Request, unusable
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.proposals import MaintenanceReport, MaintenanceStatus, Outcome, Proposal, ProposalKind, Reverted, ReviewQueue, Verdict
 
@@ -47,7 +47,7 @@ class Maintaining(ABC):
 
         With `apply`, exact duplicates and what is provably faint are taken care of, and everything else is proposed to the person;
         `auto_only` proposes nothing. Where little is to do, nothing is done unless `force`. `progress` is called with 0..1 for each namespace,
-        `cancelled` is asked between two steps whether to stop. Raises `NotFoundError`.
+        `cancelled` is asked between two steps whether to stop. Of all, one whose file cannot be used fails alone. Raises `NotFoundError`.
         """
         check_callable(progress, "progress")
         check_callable(cancelled, "cancelled")
@@ -67,6 +67,8 @@ class Maintaining(ABC):
                 reports.append(self._tidy(name, request))
             except NotFoundError:
                 continue
+            except StorageError as error:
+                reports.append(unusable(name, request, str(error)))
         return reports
 
     def cancel_maintenance(self, namespace: str) -> bool:
@@ -122,7 +124,7 @@ class Maintaining(ABC):
             revision=revision,
             by=word_of(by, "by"),
         )
-        return self._care(namespace, lambda care: care.decide(wanted, decision))
+        return self._with(namespace, lambda opened: opened.decide(wanted, decision), create=False)
 
     def ask_to_forget(self, namespace: str, fact_id: str) -> Proposal:
         """Propose that a fact be erased; a person decides. Raises `NotFoundError`, and `InvalidInputError` where the person kept it before."""

@@ -14,11 +14,13 @@ from lean_memory.errors import ClosedError, ModelError, quoted
 from lean_memory.finishing import Finisher
 from lean_memory.ingest import Ingest
 from lean_memory.maintenance.caretaker import Caretaker
+from lean_memory.maintenance.deciding import Decision
 from lean_memory.maintenance.drafts import Draft, Found, Snapshot
 from lean_memory.maintenance.effects import with_effects
 from lean_memory.maintenance.propose import propose
 from lean_memory.models.ports import Embedder
 from lean_memory.passes import Passes
+from lean_memory.proposals import Outcome, ProposalKind, Settled
 from lean_memory.retrieval import pipeline
 from lean_memory.retrieval.recipes import Recipe
 from lean_memory.retrieval.space import SearchModels
@@ -184,6 +186,13 @@ class OpenNamespace:
             return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
         finally:
             self.ingest.after_forgetting()
+
+    def decide(self, proposal_id: str, decision: Decision) -> Outcome:
+        """Carry out a decision; of what it erases, nothing lingers in this process."""
+        outcome = self.upkeep.caretaker.decide(proposal_id, decision)
+        if isinstance(outcome, Settled) and outcome.proposal.kind is ProposalKind.FORGET:
+            self.ingest.after_forgetting()
+        return outcome
 
     def _caretaker(self, store: NamespaceStore) -> Caretaker:
         return Caretaker(

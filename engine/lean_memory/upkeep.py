@@ -57,7 +57,7 @@ class Upkeep:
             return
         try:
             if self._store.writable:
-                self._store.change(lambda tx: add_tallies(tx.connection, served))
+                self._store.change(lambda tx: add_tallies(tx.connection, served), anew=False)
         except LeanMemoryError as error:
             log.info("What was served is counted later (%s).", type(error).__name__)
             with self._lock:

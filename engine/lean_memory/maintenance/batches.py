@@ -30,7 +30,7 @@ def in_batches(
     waiting = _Waiting(iter(items))
     done = 0
     while waiting.has_more():
-        done += store.change(partial(_batch, waiting=waiting, do=do, before=before, done=done))
+        done += store.change(partial(_batch, waiting=waiting, do=do, before=before, done=done), anew=False)
         time.sleep(_RESTS_SECONDS)
     return done
 

@@ -58,13 +58,13 @@ class Caretaker:
 
     def cancel(self) -> bool:
         """Ask the run under way, whoever runs it, to stop; gives whether there is one."""
-        return self.store.change(lambda tx: runs.ask_to_stop(tx.connection))
+        return self.store.change(lambda tx: runs.ask_to_stop(tx.connection), anew=False)
 
     def queue(self, *, kind: ProposalKind | None, limit: int, entity: str | None) -> ReviewQueue:
         """What waits for a person; what nobody decided in time expires first."""
         now = self.store.clock()
         if self.store.writable and self.store.look(lambda tx: proposal_rows.overdue(tx.connection, now)):
-            self.store.change(lambda tx: proposal_rows.expire(tx.connection, now))
+            self.store.change(lambda tx: proposal_rows.expire(tx.connection, now), anew=False)
         return self.store.look(partial(self._queue, kind=kind, limit=limit, entity=entity))
 
     def proposal(self, proposal_id: str) -> Proposal:
@@ -81,12 +81,12 @@ class Caretaker:
 
     def ask_to_forget(self, fact_id: FactId) -> Proposal:
         """Propose that a fact be erased, as an assistant asks for it; a person decides. Raises `NotFoundError`."""
-        uid = self.store.change(partial(self._ask_to_forget, fact_id=fact_id))
+        uid = self.store.change(partial(self._ask_to_forget, fact_id=fact_id), anew=False)
         return self.proposal(uid)
 
     def promote(self, fact_id: FactId) -> Fact:
         """Bring a fact back to the hot tier for good: it is not demoted again. Raises `NotFoundError`."""
-        return self.store.change(partial(self._promote, fact_id=fact_id))
+        return self.store.change(partial(self._promote, fact_id=fact_id), anew=False)
 
     def revert(self, run_or_proposal_id: str) -> Reverted:
         """Take back a run or a decision; see `Reverter`."""

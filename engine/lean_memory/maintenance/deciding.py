@@ -57,7 +57,7 @@ class Decider:
         seen = self.store.look(lambda tx: proposal_rows.load(tx.connection, self.store.name, proposal_id))
         _check(seen.proposal, decision)
         vectors = self._vectors(seen, decision)
-        outcome = self.store.change(partial(self._settle, proposal_id=proposal_id, decision=decision, vectors=vectors))
+        outcome = self.store.change(partial(self._settle, proposal_id=proposal_id, decision=decision, vectors=vectors), anew=False)
         if isinstance(outcome, Settled) and outcome.proposal.kind is ProposalKind.FORGET and decision.verdict is Verdict.APPROVE:
             for fact in outcome.proposal.facts:
                 self.store.forget(fact_id=fact.id)

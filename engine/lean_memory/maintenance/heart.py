@@ -6,7 +6,7 @@ import threading
 from types import TracebackType
 from typing import Self
 
-from lean_memory.errors import LeaseLostError, StorageError
+from lean_memory.errors import LeanMemoryError, StorageError
 from lean_memory.store import runs
 from lean_memory.store.namespace_store import NamespaceStore
 from lean_memory.store.runs import Lease
@@ -33,8 +33,8 @@ class Heart:
     def _beat(self) -> None:
         while not self._ended.wait(BEATS_EVERY_SECONDS):
             try:
-                self._store.change(lambda tx: runs.beat(tx.connection, self._lease, self._store.clock()))
+                self._store.change(lambda tx: runs.beat(tx.connection, self._lease, self._store.clock()), anew=False)
             except StorageError:
                 continue
-            except LeaseLostError:
+            except LeanMemoryError:
                 return

@@ -45,17 +45,17 @@ class Reverter:
                 f"There is no run and no proposal {quoted(run_or_proposal_id)} in the namespace “{quoted(self.store.name)}”; nothing was changed."
             ) from None
         vectors = self._vectors(seen)
-        return self.store.change(partial(self._revert_decision, proposal_id=run_or_proposal_id, vectors=vectors))
+        return self.store.change(partial(self._revert_decision, proposal_id=run_or_proposal_id, vectors=vectors), anew=False)
 
     def _revert_run(self, run_id: str, run: int) -> Reverted:
         if self.store.look(lambda tx: runs.is_reverted(tx.connection, run)):
             return Reverted(run_id=run_id, changed=0, left=0, sentence="This run was taken back already; nothing was changed.")
         entries = self.store.look(lambda tx: journal.entries(tx.connection, run=run))
         changed = sum(
-            self.store.change(partial(self._undo_all, entries=entries[start : start + _AT_ONCE]))
+            self.store.change(partial(self._undo_all, entries=entries[start : start + _AT_ONCE]), anew=False)
             for start in range(0, len(entries), _AT_ONCE)
         )
-        withdrawn = self.store.change(lambda tx: _close(tx, run))
+        withdrawn = self.store.change(lambda tx: _close(tx, run), anew=False)
         return Reverted(
             run_id=run_id, changed=changed, left=len(entries) - changed, sentence=_told(changed, len(entries) - changed, withdrawn)
         )

@@ -6,9 +6,11 @@ import os
 import platform
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+from lean_memory.clock import system_clock
 from lean_memory.domain import Fact, FactId, Instant, Tier
 from lean_memory.errors import ClosedError, LeanMemoryError
 from lean_memory.maintenance import reports
@@ -74,7 +76,7 @@ class Run:
         work = self.store.look(lambda tx: runs.work(tx.connection, self.started_at))
         if not (self.request.force or work.is_due):
             return self._report("not-due", new_facts=work.new_facts)
-        self.lease = self.store.change(partial(_claim, holder=_holder(), cause=self.request.trigger, now=self.started_at))
+        self.lease = self.store.change(partial(_claim, holder=_holder(), cause=self.request.trigger, now=self.started_at), anew=False)
         if self.lease is None:
             return self._report("held")
         try:
@@ -86,7 +88,10 @@ class Run:
         except ClosedError:
             raise
         except LeanMemoryError as error:
-            return self._fail(self.lease, error)
+            return self._fail(self.lease, str(error))
+        except BaseException as error:
+            self._fail(self.lease, f"It was broken off ({type(error).__name__}).")
+            raise
 
     def _work(self, lease: Lease) -> None:
         duplicates = self._look(run=lease.row)
@@ -97,7 +102,7 @@ class Run:
         in_batches(self.store, duplicates, merge, before=lambda tx, done: self._go_on(tx, lease, 0.5 + 0.45 * done / total))
         share = len(duplicates)
         in_batches(self.store, faint, demote, before=lambda tx, done: self._go_on(tx, lease, 0.5 + 0.45 * (share + done) / total))
-        self.expired = self.store.change(lambda tx: self._let_go(tx, lease))
+        self.expired = self.store.change(lambda tx: self._let_go(tx, lease), anew=False)
 
     def _look(self, *, run: int | None) -> list[Duplicate]:
         """Take the picture, count what is safe, and stage (or, dry, only count) what is proposed; gives the exact duplicates."""
@@ -177,16 +182,14 @@ class Run:
 
     def _end(self, lease: Lease, state: str) -> MaintenanceReport:
         report = self._report(state)
-        self.store.change(lambda tx: runs.finish(tx.connection, lease, report, report.ended_at))
+        self.store.change(lambda tx: runs.finish(tx.connection, lease, report, report.ended_at), anew=False)
         self._tell(1.0)
         return report
 
-    def _fail(self, lease: Lease, error: LeanMemoryError) -> MaintenanceReport:
-        report = self._report("failed", problem=str(error))
-        try:
-            self.store.change(lambda tx: runs.finish(tx.connection, lease, report, report.ended_at))
-        except LeanMemoryError:
-            return report
+    def _fail(self, lease: Lease, problem: str) -> MaintenanceReport:
+        report = self._report("failed", problem=problem)
+        with suppress(LeanMemoryError):
+            self.store.change(lambda tx: runs.finish(tx.connection, lease, report, report.ended_at), anew=False)
         return report
 
     def _report(self, state: str, *, new_facts: int = 0, problem: str = "") -> MaintenanceReport:
@@ -209,6 +212,22 @@ class Run:
             ),
             new_facts=new_facts,
         )
+
+
+def unusable(namespace: str, request: Request, problem: str) -> MaintenanceReport:
+    """The report on a namespace whose file cannot be used."""
+    now = system_clock()
+    return reports.report(
+        MaintenanceReport(
+            namespace=namespace,
+            state="failed",
+            dry_run=not request.apply,
+            started_at=now,
+            ended_at=now,
+            sentence=problem,
+            trigger=request.trigger,
+        )
+    )
 
 
 def _claim(tx: WriteTransaction, *, holder: str, cause: str, now: Instant) -> Lease | None:

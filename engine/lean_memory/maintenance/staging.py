@@ -80,7 +80,7 @@ class Stage:
             self.staged.kinds[draft.kind] += 1
 
     def _keep(self, draft: Draft) -> bool:
-        return self.store.change(lambda tx: self._write(tx, draft))
+        return self.store.change(lambda tx: self._write(tx, draft), anew=False)
 
     def _write(self, tx: WriteTransaction, draft: Draft) -> bool:
         self.before(tx)
