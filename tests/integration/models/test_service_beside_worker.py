@@ -11,12 +11,12 @@ import pytest
 
 from lean_memory.models.installed import choose_tier
 from lean_memory_bridge.client import ServiceClient
-from lean_memory_bridge.runtime import find
+from lean_memory_bridge.runtime import admin_token, find
 from lean_memory_bridge.schemas import ModelsView
 from lean_memory_desktop.supervisor import Patience, Program
 from support import worker
 from support.service import ServiceProcess, running_service
-from support.supervised import eventually
+from support.supervised import eventually, live
 
 SAID = [f"The code of locker {number} is {number * 7 + 1000}." for number in range(10)]
 
@@ -97,4 +97,6 @@ def test_a_service_begins_anew_with_the_models_that_were_chosen_meanwhile(tmp_pa
         assert (client.models().tier, client.models().lacking) == ("builtin", ())
         choose_tier(root, "slow")
         eventually(lambda: (now := find(root)) is not None and now.instance != before)
-        assert (client.models().tier, client.models().lacking) == ("slow", ("second-embedder", "cross-encoder"))
+        # It may have another port by now.
+        now = ServiceClient(root, live(root), admin_token(root)).models()
+        assert (now.tier, now.lacking) == ("slow", ("second-embedder", "cross-encoder"))
