@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import asof, consolidation, locomo, longmemeval, pairs, retrieval
 from bench.baselines import baselines
@@ -28,6 +28,10 @@ from bench.retrieval import (
 from bench.stats import paired_bootstrap
 from bench.values import Answered, Corpus, Retriever
 from lean_memory.models.ports import Embedder
+from lean_memory.proposals import ProposalKind
+
+if TYPE_CHECKING:
+    from lean_memory import Memory
 
 Corpora = Callable[[], Iterable[Corpus]]
 
@@ -162,39 +166,58 @@ def run_asof(setting: Setting) -> SuiteResult:
 ASOF_SHOWN = ("value@1", "gap: search silent", "gap: facts silent")
 
 
-def run_pairs(setting: Setting, propose: pairs.Proposer | None = None) -> SuiteResult:
-    """Rows 6 and 7; `propose` is the engine's proposer of near duplicates, without which row 6 shows the cosine baseline only."""
+def run_pairs(setting: Setting) -> SuiteResult:
+    """Rows 6 and 7. Row 6 is what the finders tell of two statements about one subject, as the cosine of the floor was measured, and below
+    it what comes of the sentences by way of extraction.
+    """
     sentences = pairs.read_pairs(setting.data)
     details: dict[str, Any] = {}
     details["cosine at half the true duplicates"] = pairs.best_cosine(sentences, setting.embedder)
     for threshold in pairs.COSINES:
         proposer = pairs.cosine_proposer(setting.embedder, threshold)
         details[f"cosine {threshold:.2f}"] = pairs.duplicates_offered(sentences, proposer)
-    offered = pairs.duplicates_offered(sentences, propose) if propose else None
-    rows = [_duplicates_row(offered, details.get("cosine 0.90"))]
-    if offered:
-        details["offered"] = offered
+    told = {kind: pairs.one_slot_proposer(setting.embedder, kind)(sentences) for kind in (ProposalKind.MERGE, ProposalKind.CONFLICT)}
+    details |= {f"one subject: offered as {kind}": pairs.shares(sentences, offered) for kind, offered in told.items()}
+    for name, part in zip(("two thirds", "held-out third"), pairs.thirds(sentences), strict=True):
+        chosen, offered = [sentences[at] for at in part], [told[ProposalKind.MERGE][at] for at in part]
+        details[f"one subject: offered as merge, {name}"] = pairs.shares(chosen, offered)
+    rows = [_duplicates_row("6", "Different values merged as duplicates", sentences, told[ProposalKind.MERGE], details["cosine 0.90"])]
     if setting.engine:
         with scratch_memory(setting.embedder) as memory:
+            rows.append(_maintained_row(memory, sentences, details))
             details["retired"] = pairs.retired(memory, sentences)
         figure = Figure(name="share", measured=details["retired"]["other_subject"], must=0.001, goal=0.0, more_is_better=False)
         rows.append(Row(number="7", measure="A statement about another subject supersedes", figures=[figure]))
     return SuiteResult(suite="pairs", rows=rows, details=details)
 
 
-def _duplicates_row(offered: dict[str, float] | None, cosine: dict[str, float] | None) -> Row:
-    ours, simple = offered or {}, cosine or {}
+def _maintained_row(memory: Memory, sentences: Sequence[pairs.Pair], details: dict[str, Any]) -> Row:
+    fates = pairs.fates(memory, sentences)
+    for kind in (ProposalKind.MERGE, ProposalKind.CONFLICT):
+        details[f"maintained: offered as {kind}"] = pairs.shares(sentences, [kind in fate.offered for fate in fates])
+    details["maintained: extraction made a fact of either"] = pairs.shares(sentences, [fate.both_read for fate in fates])
+    details["maintained: in one slot"] = pairs.shares(sentences, [fate.one_slot for fate in fates])
+    offered = [ProposalKind.MERGE in fate.offered for fate in fates]
+    return _duplicates_row("6", "The same, added to a memory and maintained", sentences, offered, None)
+
+
+def _duplicates_row(
+    number: str, measure: str, sentences: Sequence[pairs.Pair], offered: Sequence[bool], cosine: dict[str, float] | None
+) -> Row:
     wrong = Figure(
         name="offered in error",
-        measured=ours.get("conflict"),
+        measured=pairs.shares(sentences, offered)["conflict"],
         floor=0.15,
         must=0.05,
         goal=0.02,
-        baseline=simple.get("conflict"),
+        baseline=cosine["conflict"] if cosine else None,
         more_is_better=False,
     )
-    found = Figure(name="true duplicates found", measured=ours.get("same"), must=0.5)
-    return Row(number="6", measure="Different values merged as duplicates", figures=[wrong, found])
+    other = Figure(
+        name="other subjects offered", measured=pairs.shares(sentences, offered)["other_subject"], must=0.05, more_is_better=False
+    )
+    found = Figure(name="true duplicates found", measured=pairs.shares(sentences, offered)[pairs.SAME], must=0.5)
+    return Row(number=number, measure=measure, figures=[wrong, other, found])
 
 
 def _answers(setting: Setting, corpora: Corpora) -> Answers:
