@@ -36,11 +36,18 @@ class Wordings:
 
     facts: Sequence[Fact]
     _read: dict[int, Wording] = field(default_factory=dict[int, Wording])
+    _marks: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
 
     def __getitem__(self, place: int) -> Wording:
         if place not in self._read:
             self._read[place] = wording(self.facts[place].fact_text)
         return self._read[place]
+
+    def marks(self, place: int) -> frozenset[str]:
+        """The keys of which two facts that say the same have some in common."""
+        if place not in self._marks:
+            self._marks[place] = marks(self[place])
+        return self._marks[place]
 
 
 def near_pairs(snapshot: Snapshot, block: Sequence[int], texts: Wordings, floor: float) -> Iterator[Near]:
@@ -114,7 +121,7 @@ def _sharing(block: Sequence[int], texts: Wordings, least: int) -> list[list[int
 
 
 def _marks(block: Sequence[int], texts: Wordings) -> dict[int, frozenset[str]]:
-    return {place: marks(texts[place]) for place in block}
+    return {place: texts.marks(place) for place in block}
 
 
 def _windows(places: list[int], keys: Mapping[int, frozenset[str]]) -> Iterator[list[int]]:

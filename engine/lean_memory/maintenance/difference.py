@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lean_memory.maintenance.lexicon import Lexicon
-from lean_memory.maintenance.wording import Kind, Word, Wording
+from lean_memory.maintenance.wording import PASSIVE, Kind, Word, Wording
 
 _MORE = 3
 """One sentence may have one ordinary word more for each so many that both have."""
@@ -54,22 +54,19 @@ class Comparison:
 def compare(first: Wording, second: Wording, *, exact: bool = False) -> Comparison:
     """Hold two sentences against each other; with `exact` neither may say more than the other."""
     found = _compare(first, second, exact=exact)
-    if found.differs is not Differs.SIGN or (_BY in first.keys) is (_BY in second.keys):
+    if found.differs is not Differs.SIGN or (PASSIVE in first.keys) is (PASSIVE in second.keys):
         return found
-    told = _compare(_active(first), second, exact=exact) if _BY in first.keys else _compare(first, _active(second), exact=exact)
+    told = _compare(_active(first), second, exact=exact) if PASSIVE in first.keys else _compare(first, _active(second), exact=exact)
     return told if told.same else found
-
-
-_BY = "by!"
 
 
 def _active(said: Wording) -> Wording:
     """The passive as the active: "The roof was mended by two friends in May" as "two friends mended the roof in May"."""
     words = said.words
-    at = next(place for place, word in enumerate(words) if word.key == _BY)
+    at = next(place for place, word in enumerate(words) if word.key == PASSIVE)
     ends = next((place for place in range(at + 1, len(words)) if words[place].kind in _BOUNDS), len(words))
     doers, verb, done_to, rest = words[at + 1 : ends], words[at - 1 : at], words[: max(0, at - 1)], words[ends:]
-    return replace(said, words=(*doers, *verb, *done_to, *rest), keys=said.keys - {_BY})
+    return replace(said, words=(*doers, *verb, *done_to, *rest), keys=said.keys - {PASSIVE})
 
 
 _BOUNDS = frozenset({Kind.SIGN, Kind.RELATION})

@@ -54,7 +54,7 @@ def _merges(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterat
     partners: dict[int, list[tuple[Near, int]]] = defaultdict(list)
     for near in near_pairs(snapshot, block, texts, snapshot.thresholds.conflict_candidate):
         one, other = facts[near.first], facts[near.second]
-        if _is_repeated(one, other):
+        if _is_repeated(one, other) or texts[near.first].fixed != texts[near.second].fixed:
             continue
         found = same_statement(one, other, (near.first, near.second), texts)
         if found.says_more and near.cosine < snapshot.thresholds.duplicate:

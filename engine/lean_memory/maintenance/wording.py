@@ -67,6 +67,8 @@ class Wording:
     lexicon: Lexicon
     keys: frozenset[str]
     """Those of the words, to see at once that two sentences have little in common."""
+    fixed: frozenset[str]
+    """Those of numbers and signs: two sentences that say the same have the same ones (but for the "by" of the passive)."""
     says_from: int | None
     """The place of the first verb that tells what can be so in one way only at one moment ("is", "costs"), if there is one."""
     spaced: bool
@@ -95,9 +97,17 @@ def wording(text: str) -> Wording:
         words=words,
         lexicon=known,
         keys=frozenset(word.key for word in words),
+        fixed=_fixed(words),
         says_from=says_from,
         spaced=not any(each.kind == "character" for each in raw),
     )
+
+
+PASSIVE = "by!"
+
+
+def _fixed(words: Sequence[Word]) -> frozenset[str]:
+    return frozenset(word.key for word in words if word.kind in {Kind.NUMBER, Kind.SIGN} and word.key != PASSIVE)
 
 
 def _clock_times(text: str) -> str:
