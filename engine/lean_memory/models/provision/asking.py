@@ -54,6 +54,13 @@ class Answer:
     length: int | None
     """Of the whole file, where it is said."""
 
+    def read(self, most: int) -> bytes:
+        """What has come by now, `most` bytes of it; empty at the end. Raises `CutError`."""
+        try:
+            return self.response.read1(most)
+        except (OSError, HTTPException) as error:
+            raise CutError(_reason(error)) from error
+
     def said(self, name: str) -> str:
         """The first that any of them says under that name; empty where none does."""
         return _said(self.heads, name)
@@ -83,7 +90,7 @@ def ask(address: str, *, what: str, host: str, have: int, stall: float) -> Answe
     return Answer(response=response, heads=(*redirects.heads, response.headers), start=start, length=length)
 
 
-def reason(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Why nothing comes, in a few words."""
     match error:
         case socket.gaierror():
@@ -143,7 +150,7 @@ def _judged_failure(error: Exception, what: str, host: str) -> Exception:
         return ModelFetchError(wording.proxy_refused(host))
     if tunnel and int(tunnel[1]) < 500:
         return ModelFetchError(wording.refused(what, host, int(tunnel[1])))
-    return CutError(reason(error), heard=False)
+    return CutError(_reason(error), heard=False)
 
 
 def _extent(response: HTTPResponse) -> tuple[int, int | None]:

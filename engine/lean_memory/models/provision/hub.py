@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from lean_memory.errors import InvalidInputError, ModelFetchError
 from lean_memory.models.installed import FileRecord, Voucher
 from lean_memory.models.provision import wording
-from lean_memory.models.provision.asking import AbsentError, Answer, CutError, PastTheEndError, ask, reason
+from lean_memory.models.provision.asking import AbsentError, Answer, CutError, PastTheEndError, ask
 from lean_memory.models.provision.source import BLOCK, Part, Wanted
 from lean_memory.models.provision.watch import Watch
 
@@ -146,10 +145,7 @@ class _Transfer:
         known = self._part.have - answer.start
         """Bytes that come once more, from a server that cannot begin in the middle."""
         while True:
-            try:
-                block = answer.response.read1(BLOCK)
-            except (OSError, HTTPException) as error:
-                raise CutError(reason(error)) from error
+            block = answer.read(BLOCK)
             if not block:
                 return
             self._watch.passed(min(known, len(block)))
