@@ -28,9 +28,12 @@ function App() {
     document.title = page.value === 'welcome' ? 'Lean Memory' : `${t(page.value)} – Lean Memory`;
   }, [language.value, page.value]);
   useEffect(() => void (returns.value && tell(t('back'))), [returns.value]);
+  // The first steps stay until they are done, also once something is remembered.
+  const welcomes = connection.value === 'on' && page.value === 'memories' && isNew.value;
+  useEffect(() => void (welcomes && go('welcome')), [welcomes]);
   if (connection.value === 'out') return html`<${Outside} />`;
   if (snapshot.value === null) return html`<main class="outside" aria-busy="true"><p class="soft">${t('entering')}</p></main>`;
-  const Shown = SHOWN[isNew.value && page.value === 'memories' ? 'welcome' : page.value];
+  const Shown = SHOWN[page.value];
   return html`<div class="app">
     <a class="skip" href="#main" onClick=${skip}>${t('skip')}</a>
     <${Sidebar} />
