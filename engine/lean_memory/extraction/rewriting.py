@@ -42,7 +42,11 @@ def apart(match: re.Match[str], slot: str, others: Collection[str], value: str |
     Of "I work at Hooli as a designer" the one slot leaves "I work at Hooli", the other "I work as a designer".
     """
     spans = {name: match.span(name) for name, said in match.groupdict().items() if said}
-    changes = [(max((end for _, end in spans.values() if end <= spans[name][0]), default=0), spans[name][1], "") for name in others if name in spans]
+    changes = [
+        (max((end for _, end in spans.values() if end <= spans[name][0]), default=0), spans[name][1], "")
+        for name in others
+        if name in spans
+    ]
     if value is not None and slot in spans:
         changes.append((*spans[slot], value))
     text = match.string

@@ -17,6 +17,7 @@ from importlib.resources import files
 from typing import cast
 
 from lean_memory.domain import STATES, Candidate, Trust
+from lean_memory.extraction import vocabulary
 from lean_memory.extraction.gliner import DISPUTED, UNRESOLVED
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.told import Told
@@ -130,14 +131,20 @@ def _escalation(said: Told, disputed: set[tuple[int, str, str]]) -> Escalation |
         if why:
             about.append(candidate)
             reasons.update(dict.fromkeys(why))
-    typed = [candidate for candidate in said.candidates if candidate.predicate != STATES and candidate.rule != "measure"]
-    plain = [candidate for candidate in said.candidates if candidate.predicate == STATES or candidate.rule == "measure"]
+    # An open slot ("number_of_project") says nothing of what else the sentence lets conclude.
+    typed = [candidate for candidate in said.candidates if candidate.predicate in _relations()]
+    plain = [candidate for candidate in said.candidates if candidate.predicate not in _relations()]
     total, pointed = weight(said)
     limits = _settings()["limits"]
     if total >= limits["escalate"] + (limits["typed"] if typed and not plain else 0.0) - 1e-9:
         reasons[Reason.UNRESOLVED if pointed else Reason.INFERENCE] = None
         about.extend(candidate for candidate in plain or typed[:1] if candidate not in about)
     return Escalation(said=said, reasons=tuple(reasons), candidates=tuple(about)) if reasons else None
+
+
+@cache
+def _relations() -> frozenset[str]:
+    return frozenset(vocabulary.predicates()) - {STATES}
 
 
 def _doubts(candidate: Candidate, pack: Pack) -> list[Reason]:

@@ -225,7 +225,10 @@ def _predicate(emit: Emit, parts: Mapping[str, str], pack: Pack) -> str:
     if not emit.predicate.startswith("@"):
         return emit.predicate
     if emit.predicate.startswith("@~"):
-        named = (slot[1:] if slot.startswith("=") else content(parts.get(slot, ""), pack, is_verb=slot == "V") for slot in emit.predicate[2:].split("+"))
+        named = (
+            slot[1:] if slot.startswith("=") else content(parts.get(slot, ""), pack, is_verb=slot == "V")
+            for slot in emit.predicate[2:].split("+")
+        )
         return snake_case(" ".join(word for word in named if word))
     words = (slot[1:] if slot.startswith("=") else parts.get(slot, "") for slot in emit.predicate[1:].split("+"))
     said = " ".join(word for word in words if word).casefold()

@@ -61,14 +61,28 @@ def _measured(kept: Candidate, clause: Clause, subject: Subject, pack: Pack) -> 
     """The statement as a measure where it holds one number: all else that it says is the slot, so that the same said with another number replaces it."""
     text = clause.full
     found = list(pack.cues["measured"].finditer(text)) if "measured" in pack.cues else []
-    if len(found) != 1 or not kept.asserts or clause.additive or _is_dated(clause, found[0]) or pack.has_cue("unmeasured", text) or len(text) > _LONGEST_FRAME:
+    if (
+        len(found) != 1
+        or not kept.asserts
+        or clause.additive
+        or _is_dated(clause, found[0])
+        or pack.has_cue("unmeasured", text)
+        or len(text) > _LONGEST_FRAME
+    ):
         return kept
     around = f"{text[: found[0].start()].removeprefix(subject.said)} {text[found[0].end() :]}"
     frame = snake_case(content(around, pack))
     if frame.count("_") + 1 < _LEAST_FRAME:
         return kept
     entry = vocabulary.predicate(frame)
-    return replace(kept, predicate=frame, object=text[found[0].start() :][:_LONGEST_VALUE].strip(), cardinality=entry.cardinality, salience=vocabulary.salience(STATES), rule="measure")
+    return replace(
+        kept,
+        predicate=frame,
+        object=text[found[0].start() :][:_LONGEST_VALUE].strip(),
+        cardinality=entry.cardinality,
+        salience=vocabulary.salience(STATES),
+        rule="measure",
+    )
 
 
 def _is_dated(clause: Clause, number: re.Match[str]) -> bool:

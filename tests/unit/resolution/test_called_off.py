@@ -8,7 +8,11 @@ import pytest
 
 from lean_memory import Memory
 
-PLAN, OTHER, OFF = "I'm planning a trip to Lisbon on 12 May.", "We have a trip to Rome planned for 20 June.", "The trip on 12 May is cancelled."
+PLAN, OTHER, OFF = (
+    "I'm planning a trip to Lisbon on 12 May.",
+    "We have a trip to Rome planned for 20 June.",
+    "The trip on 12 May is cancelled.",
+)
 JANUARY, FEBRUARY, MARCH, JULY = (int(datetime(2026, month, 3, tzinfo=UTC).timestamp() * 1000) for month in (1, 2, 3, 7))
 
 
