@@ -172,6 +172,9 @@ def _fate(memory: Memory, namespace: str, pair: Pair) -> Fate:
         for proposal in group.proposals
         if {first.episode_id, second.episode_id} <= {fact.episode_id for fact in proposal.facts}
     }
+    # One that repeats the other under another subject is offered to be put away.
+    if any(p.kind is ProposalKind.DEMOTION and p.cosine is not None for group in queue.groups for p in group.proposals):
+        offered.add(ProposalKind.MERGE)
     if second.existing or report.merged:
         offered.add(ProposalKind.MERGE)
     memory.clear(namespace)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -36,12 +36,20 @@ class Wordings:
 
     facts: Sequence[Fact]
     _read: dict[int, Wording] = field(default_factory=dict[int, Wording])
+    _near: dict[tuple[tuple[int, ...], float], list[Near]] = field(default_factory=dict[tuple[tuple[int, ...], float], list[Near]])
     _marks: dict[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
 
     def __getitem__(self, place: int) -> Wording:
         if place not in self._read:
             self._read[place] = wording(self.facts[place].fact_text)
         return self._read[place]
+
+    def found(self, block: Sequence[int], floor: float, find: Callable[[], list[Near]]) -> list[Near]:
+        """What `find` finds in a block, found once: several finders look at the same ones."""
+        key = (tuple(block), floor)
+        if key not in self._near:
+            self._near[key] = find()
+        return self._near[key]
 
     def marks(self, place: int) -> frozenset[str]:
         """The keys of which two facts that say the same have some in common."""
@@ -50,24 +58,27 @@ class Wordings:
         return self._marks[place]
 
 
-def near_pairs(snapshot: Snapshot, block: Sequence[int], texts: Wordings, floor: float) -> Iterator[Near]:
+def near_pairs(snapshot: Snapshot, block: Sequence[int], texts: Wordings, floor: float) -> Sequence[Near]:
     """The pairs of a block whose cosine reaches `floor`, nearest first: a few for each fact at most."""
     if len(block) < 2:
-        return
+        return ()
+    return texts.found(block, floor, lambda: _near_pairs(snapshot, block, texts, floor))
+
+
+def _near_pairs(snapshot: Snapshot, block: Sequence[int], texts: Wordings, floor: float) -> list[Near]:
     best: dict[tuple[int, int], float] = {}
     for group in _groups(block, texts):
         vectors = snapshot.vectors[group]
         cosines = vectors @ vectors.T
         np.fill_diagonal(cosines, -1.0)
         nearest = np.argsort(-cosines, axis=1, kind="stable")[:, :_NEAREST]
-        for row, columns in enumerate(nearest):
-            for column in columns:
-                cosine = float(cosines[row, column])
-                if cosine >= floor:
-                    one, other = sorted((group[row], group[int(column)]))
-                    best[one, other] = cosine
-    for (one, other), cosine in sorted(best.items(), key=lambda item: (-item[1], item[0])):
-        yield Near(first=one, second=other, cosine=cosine)
+        near = np.take_along_axis(cosines, nearest, axis=1)
+        rows, columns = np.nonzero(near >= floor)
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            one, other = sorted((group[row], group[int(nearest[row, column])]))
+            best[one, other] = float(near[row, column])
+    ordered = sorted(best.items(), key=lambda item: (-item[1], item[0]))
+    return [Near(first=one, second=other, cosine=cosine) for (one, other), cosine in ordered]
 
 
 def groups_of_a_matter(

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from lean_memory.domain import STATES, Cardinality, Fact, FactId, Modality, Polarity, RecordKind, name_key, value_key
 from lean_memory.extraction import vocabulary
 from lean_memory.maintenance.candidates import Wordings, blocks, near_pairs
-from lean_memory.maintenance.difference import Comparison, Differs, compare, shown
+from lean_memory.maintenance.difference import Comparison, Differs, compare, names_its_subject, shown
 from lean_memory.maintenance.drafts import Draft, Snapshot
 from lean_memory.maintenance.wording import Kind, Word, Wording, wording
 from lean_memory.proposals import BOTH, ProposalKind
@@ -143,11 +143,7 @@ def _told(found: Comparison) -> str:
 def _share_a_name(one: Wording, other: Wording) -> bool:
     """Whether both name the same thing, and neither speaks of somebody by a pronoun that could be anybody."""
     keys = [{word.key for word in each.words if word.kind is Kind.NAME} for each in (one, other)]
-    pronouns = {word.key for each in (one, other) for word in each.words if word.kind is Kind.PERSON} & _ANYBODY
-    return bool(keys[0] & keys[1]) and not pronouns
-
-
-_ANYBODY = frozenset({"he!", "she!", "they!"})
+    return bool(keys[0] & keys[1]) and names_its_subject(one, other)
 
 
 def _are_all(kind: Kind, found: Comparison) -> bool:

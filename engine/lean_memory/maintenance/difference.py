@@ -121,6 +121,14 @@ def _grave(left: Sequence[Word], right: Sequence[Word], known: Lexicon, kinds: s
 _NEGATIONS = frozenset({"not!", "ended!"})
 
 
+def names_its_subject(*accounts: Wording) -> bool:
+    """Whether no account speaks of somebody by a pronoun that could be anybody, so that it can be held against one of another subject."""
+    return not any(word.key in _ANYBODY for each in accounts for word in each.words if word.kind is Kind.PERSON)
+
+
+_ANYBODY = frozenset({"he!", "she!", "they!"})
+
+
 def is_counterpart(one: Word, other: Word) -> bool:
     """Whether two words say the same by themselves: equal, inflected forms or spellings of one, or listed as such."""
     return one.key == other.key or _inflected(one, other) or _listed(one, other)

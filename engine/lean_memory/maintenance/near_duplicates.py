@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lean_memory.domain import STATES, Fact, FactId, RecordKind, name_key, outranks, value_key
 from lean_memory.maintenance.candidates import Near, Wordings, blocks, near_pairs
-from lean_memory.maintenance.difference import Comparison, Differs, compare, shown
+from lean_memory.maintenance.difference import Comparison, Differs, compare, names_its_subject, shown
 from lean_memory.maintenance.drafts import Draft, Snapshot
 from lean_memory.maintenance.wording import wording
 from lean_memory.proposals import ProposalKind
@@ -27,6 +27,39 @@ def near_duplicates(snapshot: Snapshot, texts: Wordings | None = None) -> Iterat
     texts = texts or Wordings(snapshot.facts)
     for block in blocks((place, _slot(fact)) for place, fact in enumerate(snapshot.facts) if _may_merge(fact, snapshot)):
         yield from _merges(snapshot, block, texts)
+
+
+def repeated_elsewhere(snapshot: Snapshot, texts: Wordings | None = None, *, without: frozenset[FactId] = frozenset()) -> Iterator[Draft]:
+    """Demotions of plain statements that another one, filed under another subject, says word by word.
+
+    Whom a plain statement is about is a guess, so one thing said twice can stand in two slots. Slots have timelines of their own, and a
+    fact cannot close with one of another slot: so nothing is merged, and the one recorded later only leaves the latest searches.
+    `without` are facts that are in another proposal of the same run.
+    """
+    texts = texts or Wordings(snapshot.facts)
+    stated = [place for place, fact in enumerate(snapshot.facts) if fact.predicate == STATES and _may_merge(fact, snapshot)]
+    taken = set(without | snapshot.kept)
+    for near in near_pairs(snapshot, stated, texts, snapshot.thresholds.conflict_candidate):
+        one, other = snapshot.facts[near.first], snapshot.facts[near.second]
+        is_elsewhere = name_key(one.subject) != name_key(other.subject) and _slot(one)[1:] == _slot(other)[1:]
+        if not is_elsewhere or outranks(other.trust, one.trust) or not taken.isdisjoint((one.id, other.id)):
+            continue
+        said = texts[near.first], texts[near.second]
+        if near.cosine >= snapshot.thresholds.duplicate and names_its_subject(*said) and compare(*said, exact=True).same:
+            taken.update((one.id, other.id))
+            yield _repeated(one, other, near.cosine)
+
+
+def _repeated(kept: Fact, again: Fact, cosine: float) -> Draft:
+    return Draft(
+        kind=ProposalKind.DEMOTION,
+        entity=again.subject,
+        facts=(again,),
+        cosine=round(cosine, 4),
+        scores=(("cosine", max(0.0, min(1.0, round(cosine, 4)))),),
+        reason=f"It says the same as “{kept.fact_text}”, which is about {kept.subject} and stays. It would stay findable for past dates and "
+        "when cold facts are included.",
+    )
 
 
 def same_statement(one: Fact, other: Fact, texts: tuple[int, int], read: Wordings) -> Comparison:

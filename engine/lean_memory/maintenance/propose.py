@@ -9,7 +9,7 @@ from lean_memory.maintenance.candidates import Wordings
 from lean_memory.maintenance.conflicts import conflicts
 from lean_memory.maintenance.drafts import Draft, Snapshot
 from lean_memory.maintenance.low_value import low_value
-from lean_memory.maintenance.near_duplicates import near_duplicates
+from lean_memory.maintenance.near_duplicates import near_duplicates, repeated_elsewhere
 from lean_memory.maintenance.same_entity import same_entities
 from lean_memory.maintenance.summaries import summaries
 from lean_memory.models.ports import TypingModel
@@ -28,6 +28,7 @@ def propose(snapshot: Snapshot, typing: TypingModel | None = None) -> Iterator[D
     found = [*near_duplicates(snapshot, texts), *conflicts(snapshot, texts), *same_entities(snapshot)]
     drafts = list(_apart(found))
     drafts += summaries(snapshot, typing, texts, without=_facts(drafts))
+    drafts += repeated_elsewhere(snapshot, texts, without=_facts(drafts))
     drafts += low_value(snapshot, without=_facts(drafts))
     yield from in_order(drafts)
 

@@ -9,7 +9,7 @@ import pytest
 
 from lean_memory.domain import Modality, Polarity, RecordKind, Trust
 from lean_memory.maintenance.drafts import Snapshot
-from lean_memory.maintenance.near_duplicates import near_duplicates
+from lean_memory.maintenance.near_duplicates import near_duplicates, repeated_elsewhere
 from support.snapshots import fact, snapshot
 
 
@@ -89,3 +89,26 @@ def test_in_a_slot_of_many_values_the_duplicates_are_found_and_nothing_else() ->
         "The spare key is kept under the blue pot.",
         "Spare keys are kept under a blue pot.",
     }
+
+
+def test_a_statement_filed_under_another_subject_is_offered_to_be_put_away_and_not_to_be_merged() -> None:
+    first, again = fact("A fox lives behind the barn.", subject="fox"), fact("The fox lives behind a barn.")
+    picture = snapshot([first, again])
+    assert not list(near_duplicates(picture))
+    [draft] = repeated_elsewhere(picture)
+    assert draft.fact_ids == (again.id,)
+    assert "“A fox lives behind the barn.”" in draft.reason
+    assert not list(repeated_elsewhere(replace(picture, kept=frozenset({again.id}))))
+    assert not list(repeated_elsewhere(picture, without=frozenset({first.id})))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("He lives behind the barn.", "He lives behind a barn."),
+        ("A fox lives behind the barn.", "A red fox lives behind the barn."),
+        ("A fox lives behind the barn.", "No fox lives behind the barn."),
+    ],
+)
+def test_under_two_subjects_only_the_same_words_about_somebody_named_are_one(one: str, other: str) -> None:
+    assert not list(repeated_elsewhere(snapshot([fact(one, subject="fox"), fact(other)])))
