@@ -55,7 +55,8 @@ class Maintenance:
         namespace = None if asked.every else asked.namespace or caller.namespace
 
         def wanted() -> list[str]:
-            names = self.verbs.memory.namespaces()
+            # A damaged one is among them, so that it is told of and not passed over.
+            names = [one.name for one in self.verbs.memory.status()]
             if namespace is not None and namespace not in names:
                 raise NotFoundError(f"There is no namespace {namespace[:80]!r}; nothing was tidied.")
             return names if namespace is None else [namespace]

@@ -98,15 +98,17 @@ def test_what_is_not_due_is_no_failure(shell: Shell) -> None:
     assert report["state"] == "not-due"
 
 
-def test_every_namespace_has_its_turn_and_one_that_cannot_be_used_fails_alone(shell: Shell) -> None:
+def test_every_namespace_has_its_turn_and_one_that_is_damaged_fails_alone(shell: Shell) -> None:
     for name in ("alpha", "beta"):
         shell.done("add", "I like tea.", "-n", name)
-    (shell.root / "beta.memory.db").write_bytes(b"SQLite format 3\x00" + bytes(4000))
-    outcome = shell.maintained("--json")
-    reports = printed(outcome, "maintain", outcome.code)["reports"]
-    assert {report["namespace"]: report["state"] for report in reports}.get("alpha") == "dry-run"
-    shell.done("clear", "alpha", "--yes")
-    assert shell.maintained("--namespace", "beta").code in (1, 2)
+    damaged = shell.root / "alpha.memory.db"
+    held = damaged.read_bytes()
+    damaged.write_bytes(held[:4096] + bytes(8192) + held[12_288:])
+    for outcome in (shell.maintained("--json"), shell.run("maintain", "--json")):
+        reports = printed(outcome, "maintain", 1)["reports"]
+        assert [(report["namespace"], report["state"]) for report in reports] == [("alpha", "failed"), ("beta", "dry-run")]
+        assert "damaged" in reports[0]["sentence"]
+    assert shell.maintained("--namespace", "alpha").code == 1
 
 
 def test_bad_use_is_told_apart_from_a_failure(shell: Shell) -> None:

@@ -111,7 +111,8 @@ class LocalUpkeep:
 
     def maintain(self, asked: MaintainRequest, tell: Tell) -> list[ReportView]:
         """Tidy; Ctrl-C ends the run in good order."""
-        names = self._memory.namespaces() if asked.every or asked.namespace is None else [asked.namespace]
+        # A damaged one is among them, so that it is told of and not passed over.
+        names = [one.name for one in self._memory.status()] if asked.every or asked.namespace is None else [asked.namespace]
         with _stopping() as stop:
             reports = [self._tidied(name, asked, tell, stop) for name in names if not stop()]
             if stop():

@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(f"There is no folder {root}; nothing was done.", BAD_USE)
     try:
         with MemoryService(root) as memory, _stopping() as stop:
-            names = [chosen.namespace] if chosen.namespace is not None else memory.namespaces()
+            # A damaged one is among them, so that it is told of and not passed over.
+            names = [chosen.namespace] if chosen.namespace is not None else [one.name for one in memory.status()]
             reports = [_tidied(memory, name, chosen, stop) for name in names if not stop.asked]
     except (InvalidInputError, NotFoundError) as error:
         return _complain(str(error), BAD_USE)
