@@ -46,13 +46,18 @@ function Queue({ groups }) {
     last.current = order;
     if (chosen !== at) point(chosen);
   });
+  // Keys may come faster than the page is drawn: each acts on what the one before it chose.
+  const live = useRef({});
+  live.current = { order, chosen };
   const move = (step) => {
-    const next = order[Math.max(0, Math.min(order.length - 1, order.indexOf(chosen) + step))];
-    if (next !== chosen) dismiss(chosen);
-    point(next ?? null);
+    const { order: all, chosen: from } = live.current;
+    const next = all[Math.max(0, Math.min(all.length - 1, all.indexOf(from) + step))] ?? null;
+    if (next !== from) dismiss(from);
+    live.current.chosen = next;
+    point(next);
     requestAnimationFrame(() => document.getElementById(`p-${next}`)?.focus());
   };
-  useKeys({ order, chosen, known: known.current, move, open, isOpen: form !== null });
+  useKeys({ live, known: known.current, move, open, isOpen: form !== null });
   if (order.length === 0) return html`<${Nothing} />${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}`;
   return html`<p class="soft keys">${t('keys_hint')} <button class="link" onClick=${() => open('help')}>${t('keys')}</button></p>
     ${shown.map((group) => html`<${Group} key=${group.entity} group=${group} chosen=${chosen} onChoose=${point} onEdit=${(one) => open(one)} />`)}
@@ -78,13 +83,14 @@ function follower(before, order, gone) {
   return before.slice(place + 1).find((id) => order.includes(id)) ?? before.slice(0, place).reverse().find((id) => order.includes(id)) ?? null;
 }
 
-function useKeys({ order, chosen, known, move, open, isOpen }) {
+function useKeys({ live, known, move, open, isOpen }) {
   useEffect(() => {
     const press = (event) => {
       const field = event.target.closest?.('input, textarea, select, dialog');
       if (field || isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+      const { order, chosen } = live.current;
       const one = known.get(chosen);
-      const free = one && order.includes(chosen) && !fates.value.has(chosen);
+      const free = one && order.includes(chosen) && !fates.value.has(chosen) && !mine.has(chosen);
       const number = Number(event.key);
       const act = {
         j: () => move(1),
