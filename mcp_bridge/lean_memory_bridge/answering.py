@@ -26,6 +26,7 @@ from lean_memory_bridge.schemas import (
     MomentText,
     SearchRequest,
 )
+from lean_memory_bridge.schemas.maintenance import ProposalView, Review
 
 SHOWN = 10
 """Facts of one add whose text is part of the answer; the others are named by their ids."""
@@ -162,6 +163,17 @@ def _sentences(read: BaseModel) -> list[str]:
             return [link.source_text for link in read.history]
         case Explained():
             return [read.source_text]
+        case _:
+            return _proposed(read)
+
+
+def _proposed(read: BaseModel) -> list[str]:
+    """The texts of proposals."""
+    match read:
+        case Review():
+            return [text for group in read.groups for proposal in group.proposals for text in _proposed(proposal)]
+        case ProposalView():
+            return [*(fact.fact_text for fact in read.facts), read.text, *read.lost]
         case _:
             return []
 

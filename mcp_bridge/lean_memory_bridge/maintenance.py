@@ -91,10 +91,13 @@ class Maintenance:
         """What waits for the person; overdue proposals expire as a side effect."""
         where = namespace or caller.namespace
         chosen = None if kind is None else ProposalKind(kind)
-        queue = await self._do(
-            caller, "review", where, lambda: self.verbs.memory.review_queue(where, kind=chosen, limit=limit, entity=entity)
+        return await self._do(
+            caller,
+            "review",
+            where,
+            lambda: views.review_view(self.verbs.memory.review_queue(where, kind=chosen, limit=limit, entity=entity)),
+            given=lambda queue: (sum(len(one.facts) for group in queue.groups for one in group.proposals), queue),
         )
-        return views.review_view(queue)
 
     async def decided(self, caller: Caller, namespace: str | None, limit: int) -> tuple[ProposalView, ...]:
         """What was decided last, newest first."""
@@ -105,7 +108,13 @@ class Maintenance:
     async def proposal(self, caller: Caller, namespace: str | None, proposal_id: str) -> ProposalView:
         """One proposal, decided or not."""
         where = namespace or caller.namespace
-        return views.proposal_view(await self._do(caller, "proposal", where, lambda: self.verbs.memory.proposal(where, proposal_id)))
+        return await self._do(
+            caller,
+            "proposal",
+            where,
+            lambda: views.proposal_view(self.verbs.memory.proposal(where, proposal_id)),
+            given=lambda proposal: (len(proposal.facts), proposal),
+        )
 
     async def decide(self, caller: Caller, proposal_id: str, asked: DecideRequest, *, person_asked: bool = False) -> Decided:
         """Record a verdict and carry it out. `person_asked` says that the person confirmed it through the assistant."""
@@ -206,6 +215,14 @@ class Maintenance:
         if decision != "reject" and proposal.kind == ProposalKind.FORGET:
             raise NotAllowedError(f"Nothing was erased: only the person's own word erases; {how}.")
 
-    async def _do(self, caller: Caller, verb: str, namespace: str | None, work: Callable[[], T], *, writes: bool = False) -> T:
-        call = Asked(caller=caller, verb=verb, namespace=namespace, writes=writes)
-        return await self.verbs.done(call, work, lambda _: (0, None))
+    async def _do(
+        self,
+        caller: Caller,
+        verb: str,
+        namespace: str | None,
+        work: Callable[[], T],
+        *,
+        writes: bool = False,
+        given: Callable[[T], tuple[int, object]] = lambda _: (0, None),
+    ) -> T:
+        return await self.verbs.done(Asked(caller=caller, verb=verb, namespace=namespace, writes=writes), work, given)

@@ -71,6 +71,8 @@ class AccessView(Answer):
             "explain": "read",
             "profile": "read",
             "changes": "read",
+            "review": "read",
+            "proposal": "read",
             "add": "wrote",
         }.get(self.verb)
         if done is None or self.outcome != "ok":

@@ -280,6 +280,14 @@ def test_what_waits_and_what_is_next_is_part_of_every_snapshot(service: ServiceP
         snapshots.close()
 
 
+def test_what_an_assistant_read_of_the_queue_stands_in_the_log(service: ServiceProcess, person: MaintenanceClient) -> None:
+    summary_in(service, person, "logged")
+    caller(service, "reader").review("logged")
+    (entry,) = person.access(client="reader").entries
+    assert (entry.verb, entry.facts, entry.tokens > 0) == ("review", 6, True)
+    assert entry.sentence.startswith("reader read 6 facts")
+
+
 @pytest.mark.parametrize("at", ["25:00", "3:30", "now"])
 def test_a_time_that_is_none_is_refused(service: ServiceProcess, person: MaintenanceClient, at: str) -> None:
     with pytest.raises((InvalidInputError, RefusedError, ValueError)):
