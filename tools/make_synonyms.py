@@ -37,15 +37,11 @@ def main() -> None:
     for pos, name in FILES.items():
         entries = {entry.offset: entry for entry in _entries(folder / name)}
         for entry in entries.values():
-            group = _prominent(entry.words, pos, entry.offset, senses, totals, SHARE[pos])
+            group = _prominent(entry.words, pos, entry.offset, senses, totals, share=SHARE[pos])
             if len(group) > 1:
                 lines.append(" ".join(group))
             if pos == "v":
-                ways = _prominent(entry.words, pos, entry.offset, senses, totals, WAY_SHARE)
-                for up in entry.above:
-                    wide = _prominent(entries[up].words, pos, up, senses, totals, WAY_SHARE)
-                    if ways and wide:
-                        lines.append(f"{' '.join(wide)} > {' '.join(ways)}")
+                lines += _ways(entry, entries, senses, totals)
         lines += [" ! ".join(sorted(pair)) for pair in _opposites(entries, pos, senses, totals)]
     DATA.mkdir(exist_ok=True)
     OUT.write_text(HEAD + "\n".join(sorted(dict.fromkeys(lines))) + "\n", encoding="utf-8")
@@ -92,17 +88,25 @@ def _entries(path: Path) -> Iterator[_Entry]:
         )
 
 
+def _ways(entry: _Entry, entries: Mapping[str, _Entry], senses: Senses, totals: Totals) -> Iterator[str]:
+    ways = _prominent(entry.words, "v", entry.offset, senses, totals, share=WAY_SHARE)
+    for up in entry.above:
+        wide = _prominent(entries[up].words, "v", up, senses, totals, share=WAY_SHARE)
+        if ways and wide:
+            yield f"{' '.join(wide)} > {' '.join(ways)}"
+
+
 def _opposites(entries: Mapping[str, _Entry], pos: str, senses: Senses, totals: Totals) -> Iterator[tuple[str, str]]:
     for entry in entries.values():
         for number, offset, other in entry.opposites:
             # A number of 0 would mean the synset as a whole.
             if number and other and offset in entries:
                 one, two = entry.words[number - 1], entries[offset].words[other - 1]
-                if _prominent([one], pos, entry.offset, senses, totals, OPPOSITE_SHARE) and PLAIN.fullmatch(two):
+                if _prominent([one], pos, entry.offset, senses, totals, share=OPPOSITE_SHARE) and PLAIN.fullmatch(two):
                     yield one, two
 
 
-def _prominent(words: list[str], pos: str, offset: str, senses: Senses, totals: Totals, share: float) -> list[str]:
+def _prominent(words: list[str], pos: str, offset: str, senses: Senses, totals: Totals, *, share: float) -> list[str]:
     found: list[str] = []
     for word in words:
         rank, count = senses.get((word, pos, offset), (99, 0))
