@@ -73,11 +73,17 @@ class Stage:
         """Keep a draft whose facts stand as it shows them, unless the person was asked the same before."""
         if draft.kind is ProposalKind.MERGE and any(fact.id in self.picture.apart for fact in draft.facts[1:]):
             return
-        is_new = self.store.look(lambda tx: proposal_rows.is_new(tx.connection, new_proposal(draft)))
+        is_new = self._is_new(draft)
         if is_new and sum(self.staged.kinds.values()) >= BUDGET:
             self.staged.held_back += 1
         elif is_new and (self.run is None or self._keep(self.shown(draft))):
             self.staged.kinds[draft.kind] += 1
+
+    def _is_new(self, draft: Draft) -> bool:
+        """Whether the person was not asked the same before; the file is looked at only where that may be."""
+        if draft.kind is not ProposalKind.SAME_ENTITY and self.picture.asked.isdisjoint(draft.fact_ids):
+            return True
+        return self.store.look(lambda tx: proposal_rows.is_new(tx.connection, new_proposal(draft)))
 
     def _keep(self, draft: Draft) -> bool:
         return self.store.change(lambda tx: self._write(tx, draft), anew=False)

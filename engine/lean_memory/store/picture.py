@@ -65,6 +65,8 @@ class Picture:
     """Those the person wants kept hot,"""
     apart: frozenset[FactId]
     """and those the person wants kept apart."""
+    asked: frozenset[FactId]
+    """Those that stand in a proposal of whatever state: only of them the person may have been asked before."""
 
 
 def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now: Instant) -> Picture:
@@ -79,6 +81,7 @@ def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now
             con,
             "SELECT f.uid FROM proposal p JOIN proposal_target t ON t.proposal_id = p.id JOIN fact f ON f.id = t.fact_id WHERE p.state = 'pending'",
         ),
+        asked=_ids(con, "SELECT f.uid FROM proposal_target t JOIN fact f ON f.id = t.fact_id"),
         hot=_ids(con, "SELECT f.uid FROM kept k JOIN fact f ON f.id = k.fact_id WHERE k.how = 'hot'"),
         apart=_ids(con, "SELECT f.uid FROM kept k JOIN fact f ON f.id = k.fact_id WHERE k.how = 'apart'"),
     )
