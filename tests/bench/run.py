@@ -13,6 +13,7 @@ from time import perf_counter
 
 from bench import suites
 from bench.extraction import run_extraction
+from bench.nights import run_nights
 from bench.report import SuiteResult, print_table, write_json, write_markdown
 from bench.search_speed import run_search, run_writers
 from bench.size import run_coldstart, run_size
@@ -38,6 +39,7 @@ SUITES: dict[str, Callable[[Setting], SuiteResult]] = {
     "adds": run_adds,
     "writers": run_writers,
     "switch": run_switch,
+    "nights": run_nights,
     "size": run_size,
     "coldstart": run_coldstart,
 }
