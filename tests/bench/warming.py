@@ -15,12 +15,15 @@ from pathlib import Path
 from time import perf_counter
 
 from lean_memory_bridge.client import ServiceClient
+from lean_memory_bridge.schemas import MAX_BATCH, AddItem
 from lean_memory_desktop.supervisor import Program
 from support import worker
 from support.shim import running_shim
 from support.supervised import eventually
 
 PATIENCE = 600.0
+EARLIER = 256
+"""Statements that are there before."""
 SAID = [f"The code of locker {number} is {number * 7 + 1000}." for number in range(10)]
 
 
@@ -39,9 +42,13 @@ def _warming(root: Path, seconds: float) -> dict[str, object]:
     program = _program(root, "--seconds", str(seconds), "--log", str(log))
     with worker.beside_service(root, worker.put_in_use(root), program) as client, running_shim(root) as shim:
         eventually(lambda: client.snapshot().model.state == "ready", patience=PATIENCE)
+        for start in range(0, EARLIER, MAX_BATCH):
+            client.add_many(
+                [AddItem(text=f"The code of door {number} is {number * 3 + 5000}.") for number in range(start, start + MAX_BATCH)]
+            )
         shim.greet()
         began = perf_counter()
-        found = shim.done("memory_search", query="What is the code of locker 3?")
+        found = shim.done("memory_search", query="What is the code of door 30?")
         first = perf_counter() - began
         adds = list[float]()
         for text in SAID:
