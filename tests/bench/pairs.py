@@ -99,7 +99,8 @@ def one_slot_proposer(embedder: Embedder, kind: ProposalKind) -> Proposer:
     def propose(pairs: Sequence[Pair]) -> list[bool]:
         vectors = embedder.embed([text for pair in pairs for text in (pair.a, pair.b)])
         return [
-            _is_repeated(pair) or any(find(_one_slot(pair, vectors[2 * at : 2 * at + 2], embedder.thresholds)))
+            (kind is ProposalKind.MERGE and _is_repeated(pair))
+            or any(find(_one_slot(pair, vectors[2 * at : 2 * at + 2], embedder.thresholds)))
             for at, pair in enumerate(pairs)
         ]
 
