@@ -7,7 +7,13 @@ from lean_memory.resolution.contradiction import Rung, rung_of
 from lean_memory.store.grounds import Grounds, Retraction
 
 _SLOT = "slot"
-_PASSES = {"rules": "the rules of the language", "gliner": "the entity model", "typer": "the language model", "": "an unknown pass"}
+_PASSES = {
+    "rules": "the rules of the language",
+    "gliner": "the entity model",
+    "typer": "the language model",
+    "maintenance": "maintenance, as you decided",
+    "": "an unknown pass",
+}
 _RULES = {
     STATES: "a sentence that no rule knows better, kept as it was said",
     "tie": "how somebody is called in the sentence",

@@ -96,10 +96,7 @@ class Reverter:
         """Undo one entry where it still stands; what a run did is then not done again by the next."""
         con, now = tx.connection, tx.recorded_at
         if entry.verb is Verb.ALIAS:
-            before, after = entry.before.get("entity"), entry.after.get("entity")
-            return isinstance(after, int) and entities.read_apart(
-                con, int(entry.target), after, before if isinstance(before, int) else None
-            )
+            return _read_apart(tx, entry)
         stored = facts.find_fact(con, self.store.name, FactId(entry.target))
         if stored is None:
             return False
@@ -139,6 +136,17 @@ class Reverter:
             return dict(zip(texts, self.embedder.embed(texts), strict=True))
         except ModelError:
             return {}
+
+
+def _read_apart(tx: WriteTransaction, entry: Entry) -> bool:
+    """Read two names as two again; what was merged because they were one stands on its own."""
+    before, after = entry.before.get("entity"), entry.after.get("entity")
+    done = isinstance(after, int) and entities.read_apart(
+        tx.connection, int(entry.target), after, before if isinstance(before, int) else None
+    )
+    if done:
+        tiers.part_strangers(tx.connection, tx.recorded_at)
+    return done
 
 
 def _part(tx: WriteTransaction, stored: StoredFact, *, keep: bool) -> bool:

@@ -75,6 +75,19 @@ def part(con: apsw.Connection, duplicate: int, now: Instant) -> None:
         refresh_passage(con, passage)
 
 
+def part_strangers(con: apsw.Connection, now: Instant) -> None:
+    """Let those duplicates stand on their own again that are about somebody else than their survivor, as two names are two again."""
+    strangers = con.execute(
+        """
+        SELECT d.id FROM fact d JOIN fact s ON s.id = d.superseded_by
+        LEFT JOIN entity_alias a ON a.alias_id = d.subject_id LEFT JOIN entity_alias b ON b.alias_id = s.subject_id
+        WHERE d.end_reason = 'duplicate' AND d.valid_to IS NULL AND coalesce(a.entity_id, d.subject_id) <> coalesce(b.entity_id, s.subject_id)
+        """
+    ).fetchall()
+    for (row,) in cast("list[tuple[int]]", strangers):
+        part(con, row, now)
+
+
 def show(con: apsw.Connection, fact_row: int) -> None:
     """Let the index show a fact, and the passages that say it, as it stands now."""
     refresh_fact_row(con, fact_row)

@@ -112,6 +112,15 @@ def test_two_names_are_two_again(house: House) -> None:
     assert house.store.look(lambda tx: tx.connection.execute("SELECT count(*) FROM entity_alias").get) == 0
 
 
+def test_what_was_one_because_two_names_were_is_two_again_with_them(house: House) -> None:
+    bob, robert = house.said(about("Bob", "likes", "tea")), house.said(about("Robert", "likes", "tea"))
+    proposal = decided(house, same_entity(bob, robert))
+    house.wait(1)
+    assert (house.run().merged, house.latest()) == (1, ["Bob likes tea."])
+    house.care.revert(proposal)
+    assert (house.latest(), house.store.check()) == (["Bob likes tea.", "Robert likes tea."], [])
+
+
 def _facts(house: House) -> list[Fact]:
     return house.store.facts(subject="Bob", visibility=Visibility(now=house.clock.now), modalities=None)
 
