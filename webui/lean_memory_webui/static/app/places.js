@@ -34,6 +34,7 @@ export function follow() {
 }
 
 function read() {
-  const name = location.hash.replace(/^#\//, '');
+  // A link that lets a browser in may name the page after its code.
+  const name = location.hash.replace(/^#(code=[\w-]+)?\//, '');
   return PAGES.includes(name) || name === 'welcome' ? name : FIRST;
 }

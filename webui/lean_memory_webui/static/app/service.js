@@ -45,9 +45,9 @@ export async function begin() {
 }
 
 async function enterByAddress() {
-  const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
+  const [, code, page] = /^#code=([\w-]+)(\/\w+)?$/.exec(location.hash) ?? [];
   if (!code) return false;
-  history.replaceState(null, '', location.pathname);
+  history.replaceState(null, '', `${location.pathname}${page ? `#${page}` : ''}`);
   return enter(code);
 }
 

@@ -48,7 +48,7 @@ function Row({ row }) {
     <span class="monogram" aria-hidden="true">${row.name.slice(0, 1)}</span>
     <div class="grow"><h2 dir="auto">${row.name}</h2><p class="soft small">${status(row)}</p></div>
     ${canConnect && html`<button class=${row.installed ? 'primary' : ''} disabled=${busy} onClick=${act('connect')}>${t(row.standing === 'outdated' ? 'connect_again' : 'connect')}<span class="hidden"> ${row.name}</span></button>`}
-    ${caller && html`<${Switch} on=${!caller.paused} label=${t('may_use', row.name)} onChange=${(on) => change({ paused: !on })} />`}
+    ${caller && html`<span class="inline"><span class="soft small" aria-hidden="true">${t(caller.paused ? 'switched_off' : 'switched_on')}</span><${Switch} on=${!caller.paused} label=${t('may_use', row.name)} onChange=${(on) => change({ paused: !on })} /></span>`}
     <details class="grow-all"><summary>${t('details')}<span class="hidden"> ${row.name}</span></summary><${Details} row=${row} change=${change} busy=${busy} act=${act} /></details>
     <p role="status" class=${said ? 'small grow-all' : 'hidden'}>${said}</p>
   </li>`;

@@ -48,11 +48,11 @@ function Tier({ tier, inUse, pull, act }) {
   const here = tier.models.reduce((sum, one) => sum + one.here_bytes, 0);
   const running = pull?.state === 'running';
   return html`<li class="assistant"><div class="grow"><h2>${named(`tier_${tier.name}`, tier.name)}</h2>
-      <p class="soft small">${tier.here ? t('tier_here', size(tier.bytes)) : t('tier_away', size(tier.bytes), size(here))}</p>
+      <p class="soft small">${tier.here ? t('tier_here', size(tier.bytes)) : here > 0 ? t('tier_partly', size(tier.bytes), size(here)) : t('tier_away', size(tier.bytes))}</p>
       <ul class="small soft">${tier.models.map((one) => html`<li key=${one.id + one.role}>${t(`role_${one.role}`)}: ${one.id} · ${one.licence}</li>`)}</ul></div>
     <div class="actions">
       ${inUse && html`<span class="pill">${t('in_use')}</span>`}
-      ${!tier.here && !running && html`<button class="primary" onClick=${() => act('pull', { tier: tier.name, use: true })}>${t(here > 0 ? 'resume' : 'download')}</button>`}
+      ${!tier.here && !running && html`<button onClick=${() => act('pull', { tier: tier.name, use: true })}>${t(here > 0 ? 'resume' : 'download')}</button>`}
       ${running && html`<button onClick=${() => act('cancel', {})}>${t('pause')}</button>`}
       ${tier.here && !inUse && html`<button onClick=${() => act('use', { tier: tier.name }, t('tier_chosen'))}>${t('use')}</button><button onClick=${() => act('remove', { tier: tier.name }, t('removed'))}>${t('remove')}</button>`}
     </div>
