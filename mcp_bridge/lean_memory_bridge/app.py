@@ -31,6 +31,7 @@ from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.mcp_server import MemoryServer
 from lean_memory_bridge.model_desk import ModelDesk
 from lean_memory_bridge.model_room import ModelRoom
+from lean_memory_bridge.pausing import is_paused
 from lean_memory_bridge.routes import assistants, browsing, clients, maintenance, memory, models as model_routes, page, service
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
@@ -77,7 +78,7 @@ class Service:
         self.parts = self._made(root=root, memory=memory, runtime=runtime, token=token, stop=stop)
         self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
         self.api = self._build()
-        callers = Callers(token, self.parts.book)
+        callers = Callers(token, self.parts.book, lambda: is_paused(root))
         self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=callers, streams=self.parts.streams, window=self.parts.window)
 
     def begin_to_stop(self) -> None:
@@ -193,4 +194,5 @@ class Service:
             models=await parts.models(),
             degraded=(*(() if model.state == "ready" else ("embedder",)), *self._room.lacking),
             stopping=parts.stopping.is_set(),
+            paused=is_paused(parts.root),
         )

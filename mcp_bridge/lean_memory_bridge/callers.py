@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lean_memory_bridge.client_book import OWNER, Client, ClientBook
@@ -34,10 +35,10 @@ class Caller:
 
 
 class Callers:
-    """Tells callers by what they send. `admin_token` is the secret of the data root."""
+    """Tells callers by what they send. `admin_token` is the secret of the data root, `all_paused` tells whether the memory is paused for all assistants."""
 
-    def __init__(self, admin_token: str, book: ClientBook) -> None:
-        self._admin, self._book = admin_token.encode(), book
+    def __init__(self, admin_token: str, book: ClientBook, all_paused: Callable[[], bool] = lambda: False) -> None:
+        self._admin, self._book, self._all_paused = admin_token.encode(), book, all_paused
 
     def of(self, token: str, spoken_for: str | None) -> Caller | None:
         """The caller with this bearer token, speaking for the client named in the shim's header; `None` for a wrong token.
@@ -45,10 +46,10 @@ class Callers:
         Raises `InvalidInputError` for a name that no client can have.
         """
         if hmac.compare_digest(token.encode("utf-8", "surrogatepass"), self._admin):
-            return Caller(name=OWNER, is_owner=True) if spoken_for is None else _as_client(self._book.introduce(spoken_for))
+            return Caller(name=OWNER, is_owner=True) if spoken_for is None else self._as_client(self._book.introduce(spoken_for))
         client = self._book.by_token(token)
-        return None if client is None else _as_client(client)
+        return None if client is None else self._as_client(client)
 
-
-def _as_client(client: Client) -> Caller:
-    return Caller(name=client.name, paused=client.paused, namespace=client.default_namespace or DEFAULT_NAMESPACE)
+    def _as_client(self, client: Client) -> Caller:
+        paused = client.paused or self._all_paused()
+        return Caller(name=client.name, paused=paused, namespace=client.default_namespace or DEFAULT_NAMESPACE)

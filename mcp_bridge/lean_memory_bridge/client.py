@@ -22,6 +22,9 @@ from lean_memory_bridge.schemas import (
     AddItem,
     AddManyRequest,
     AddRequest,
+    AssistantAsked,
+    AssistantDone,
+    Assistants,
     Cleared,
     ClearRequest,
     ClientChange,
@@ -203,6 +206,22 @@ class ServiceClient:
     def access(self, *, client: str | None = None, limit: int = 100) -> AccessLog:
         """The last uses of the memory, newest first."""
         return self._get("access", AccessLog, {"client": client, "limit": limit})
+
+    def assistants(self) -> Assistants:
+        """Every assistant that is known, and how it stands on this computer."""
+        return self._get("assistants", Assistants)
+
+    def connect_assistant(self, name: str) -> AssistantDone:
+        """Enter the memory into an assistant's configuration, and try it."""
+        return self._post(f"assistants/{quote(name, safe='')}/connect", AssistantAsked(), AssistantDone)
+
+    def disconnect_assistant(self, name: str) -> AssistantDone:
+        """Take the memory out of an assistant's configuration."""
+        return self._post(f"assistants/{quote(name, safe='')}/disconnect", AssistantAsked(), AssistantDone)
+
+    def test_assistant(self, name: str) -> AssistantDone:
+        """Start the memory the way an assistant would, and say what answered."""
+        return self._post(f"assistants/{quote(name, safe='')}/test", AssistantAsked(), AssistantDone)
 
     def models(self) -> ModelsView:
         """The tier in use, how far its models and their vectors are, every tier that can be had, and the last download."""

@@ -9,6 +9,8 @@ from lean_memory_desktop.cli.options import DEFAULT_NAMESPACE, Options
 
 ABOUT = "A private memory on this computer: facts that change are superseded, never lost, and any past moment can be asked for."
 EXAMPLES = """\
+lean-memory without a command is the desktop app: an icon in the tray that keeps the memory running.
+
 try:
   lean-memory demo                                       see the main job done, in a temporary folder
   lean-memory add "I work at Acme Corp."                 tell it something
@@ -35,6 +37,8 @@ def build_parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
     )
     parser.add_argument("--version", action="store_true", help="print the version and leave")
+    # Entered where a system starts programs at login: there the window does not open by itself.
+    parser.add_argument("--at-login", action="store_true", help=argparse.SUPPRESS)
     _common(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     _add(_command(commands, "add", "tell the memory something"))

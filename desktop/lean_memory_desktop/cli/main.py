@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from lean_memory.errors import InvalidInputError, LeanMemoryError
-from lean_memory_desktop.cli.arguments import ABOUT, EXAMPLES, parse
+from lean_memory_desktop.cli.arguments import parse
 from lean_memory_desktop.cli.console import complain, settle_streams
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
@@ -59,20 +59,21 @@ def run(arguments: list[str]) -> int:
 
 def _command(options: Options) -> Callable[[Options], int]:
     # Loaded by name when it runs: help and a wrong word answer without loading the engine.
-    home = _HOMES.get(options.command)
-    if home is None:
-        return _greet
+    if options.version:
+        return _tell_version
+    if not options.command:
+        from lean_memory_desktop.cli.tray import start
+
+        return start
+    home = _HOMES[options.command]
     module = importlib.import_module(f"lean_memory_desktop.cli.{home}")
     return cast("Callable[[Options], int]", getattr(module, options.command))
 
 
-def _greet(options: Options) -> int:
-    if options.version:
-        from importlib.metadata import version
+def _tell_version(_: Options) -> int:
+    from importlib.metadata import version
 
-        print(version("lean-memory-desktop"))
-    else:
-        print(f"{ABOUT}\n\n{EXAMPLES}\nlean-memory --help lists every command, lean-memory COMMAND --help its options.")
+    print(version("lean-memory-desktop"))
     return Exit.FINE
 
 

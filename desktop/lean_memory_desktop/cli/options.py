@@ -52,6 +52,7 @@ class Options(argparse.Namespace):
     say: list[str]
     interactive: bool = False
     idle_exit: float | None = None
+    at_login: bool = False
     replace: bool = False
     repair: bool = False
     only_print: bool = False

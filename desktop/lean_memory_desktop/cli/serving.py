@@ -6,20 +6,14 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from lean_memory_desktop.cli.console import complain, say
 from lean_memory_desktop.cli.opening import data_root
 from lean_memory_desktop.cli.options import Exit, Options
 
-if TYPE_CHECKING:
-    from lean_memory_desktop.supervisor import Supervisor
-
-ACCESS_FILE = "access.jsonl"
-"""The service's log of uses; named here once more, as the module that writes it loads what a supervisor does without."""
-_CHECKUP_PATIENCE = 5.0
 _GREETING = 60.0
 
 
@@ -33,41 +27,22 @@ def serve(options: Options) -> int:
         if not mine:
             complain(f"Lean Memory already runs for {root} (process {instance.supervisor_pid(root)}).")
             return EXIT_ALREADY_RUNNING
-        return _supervise(root, options.idle_exit)
+        return supervise(root, options.idle_exit, lambda: _greet(root))
 
 
-def _supervise(root: Path, idle_exit: float | None) -> int:
-    from lean_memory_bridge.runtime import find, read_runtime
-    from lean_memory_bridge.shim.presence import how_many
-    from lean_memory_desktop import instance
-    from lean_memory_desktop.schedule import schedule_of
-    from lean_memory_desktop.supervisor import End, Supervisor, service_program, worker_program
+def supervise(root: Path, idle_exit: float | None, greet: Callable[[], None]) -> int:
+    """Keep everything running, holding the supervisor's lock; `greet` is called once the service answers, where there is anybody to greet."""
+    from lean_memory_desktop.household import Household
+    from lean_memory_desktop.supervisor import End
 
-    schedule = schedule_of(root)
-    supervisor = Supervisor(
-        root,
-        [service_program(root), worker_program(root)],
-        in_use=lambda: how_many(root) > 0 or schedule.nightly.is_running or _used_lately(root, idle_exit or 0.0),
-        elsewhere=lambda: find(root) is not None,
-        worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,
-        answers=lambda: find(root, timeout=_CHECKUP_PATIENCE) is not None,
-        idle_exit=idle_exit,
-    )
-    _stop_on_signals(supervisor)
-    instance.say_running(root)
+    household = Household(root, idle_exit=idle_exit)
+    _stop_on_signals(household.stop)
     if sys.stdout is not None:
-        threading.Thread(target=_greet, args=(root,), daemon=True).start()
+        threading.Thread(target=_once_it_answers, args=(root, greet), daemon=True).start()
     _tell_of_settings(root)
-    schedule.start()
-    try:
-        end = supervisor.run()
-    finally:
-        schedule.stop()
-    if end is End.FAILED:
-        instance.say_failed(root, supervisor.reason)
-        complain(supervisor.reason)
+    if household.run() is End.FAILED:
+        complain(household.reason)
         return Exit.FAILED
-    instance.say_gone(root)
     return Exit.FINE
 
 
@@ -79,17 +54,9 @@ def _tell_of_settings(root: Path) -> None:
         complain(problem)
 
 
-def _used_lately(root: Path, seconds: float) -> bool:
-    """Whether anybody read or wrote in the last `seconds`: a client that speaks HTTP is seen by its calls only."""
-    try:
-        return time.time() - (root / ACCESS_FILE).stat().st_mtime < seconds
-    except FileNotFoundError:
-        return False
-
-
-def _stop_on_signals(supervisor: Supervisor) -> None:
+def _stop_on_signals(end: Callable[[], None]) -> None:
     def stop(_number: int, _frame: FrameType | None) -> None:
-        supervisor.stop()
+        end()
 
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
         number = getattr(signal, name, None)
@@ -97,14 +64,21 @@ def _stop_on_signals(supervisor: Supervisor) -> None:
             signal.signal(number, stop)
 
 
-def _greet(root: Path) -> None:
+def _once_it_answers(root: Path, greet: Callable[[], None]) -> None:
     from lean_memory_bridge.runtime import find
 
     deadline = time.monotonic() + _GREETING
     while time.monotonic() < deadline:
-        live = find(root)
-        if live is not None:
-            say(f"Lean Memory serves {root} at {live.address}. Ctrl-C stops it.")
-            sys.stdout.flush()
+        if find(root) is not None:
+            greet()
             return
         time.sleep(0.1)
+
+
+def _greet(root: Path) -> None:
+    from lean_memory_bridge.runtime import find
+
+    live = find(root)
+    if live is not None:
+        say(f"Lean Memory serves {root} at {live.address}. Ctrl-C stops it.")
+        sys.stdout.flush()

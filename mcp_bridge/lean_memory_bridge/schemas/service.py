@@ -107,6 +107,8 @@ class Snapshot(Answer):
     degraded: tuple[str, ...] = ()
     """What answers lack at present."""
     stopping: bool = False
+    paused: bool = False
+    """Whether the person has paused the memory for every assistant."""
     written: int = 0
     """Counts up with every call of this instance that wrote, so that a window knows when to look again."""
     upkeep: tuple[Upkeep, ...] = ()

@@ -1,0 +1,148 @@
+"""Starting at login, as each system does it: off until the person chooses it, and gone without a trace when they take it back."""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+NAME = "lean-memory"
+LABEL = "org.leanmemory.tray"
+RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
+RUN_VALUE = "Lean Memory"
+_MEANS_MORE = '\\"`$'
+"""Characters that mean something within the double quotes of a desktop entry."""
+
+
+class Autostart(Protocol):
+    """One system's way. `turn_on` and `turn_off` raise `OSError`, and doing either twice is the same as doing it once."""
+
+    def is_on(self) -> bool: ...
+    def turn_on(self) -> None: ...
+    def turn_off(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesktopEntry:
+    """Linux: a file in the autostart folder of the XDG specification."""
+
+    folder: Path
+    words: Sequence[str]
+
+    def is_on(self) -> bool:
+        return self._file.exists()
+
+    def turn_on(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = (
+            "[Desktop Entry]",
+            "Type=Application",
+            "Name=Lean Memory",
+            "Comment=A private memory that your assistants share",
+            f"Exec={' '.join(_quoted(word) for word in self.words)}",
+            "Terminal=false",
+            "X-GNOME-Autostart-enabled=true",
+        )
+        self._file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def turn_off(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / f"{NAME}.desktop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchAgent:
+    """macOS: a property list that launchd reads at the next login."""
+
+    folder: Path
+    words: Sequence[str]
+
+    def is_on(self) -> bool:
+        return self._file.exists()
+
+    def turn_on(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        agent = {"Label": LABEL, "ProgramArguments": list(self.words), "RunAtLoad": True, "ProcessType": "Interactive"}
+        self._file.write_bytes(plistlib.dumps(agent))
+
+    def turn_off(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / f"{LABEL}.plist"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunKey:
+    """Windows: a value under the person's own Run key. `registry` is the module `winreg`."""
+
+    registry: Any
+    words: Sequence[str]
+
+    def is_on(self) -> bool:
+        try:
+            with self._key(self.registry.KEY_READ) as key:
+                self.registry.QueryValueEx(key, RUN_VALUE)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def turn_on(self) -> None:
+        with self.registry.CreateKeyEx(self.registry.HKEY_CURRENT_USER, RUN_KEY, 0, self.registry.KEY_WRITE) as key:
+            self.registry.SetValueEx(key, RUN_VALUE, 0, self.registry.REG_SZ, subprocess.list2cmdline(self.words))
+
+    def turn_off(self) -> None:
+        try:
+            with self._key(self.registry.KEY_WRITE) as key:
+                self.registry.DeleteValue(key, RUN_VALUE)
+        except FileNotFoundError:
+            return
+
+    def _key(self, access: int) -> Any:
+        return self.registry.OpenKey(self.registry.HKEY_CURRENT_USER, RUN_KEY, 0, access)
+
+
+def autostart_of(
+    root: Path,
+    *,
+    platform: str = sys.platform,
+    home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
+    executable: str = sys.executable,
+    registry: Any = None,
+) -> Autostart:
+    """The way of this system, for the tray of a data root."""
+    home = home or Path.home()
+    words = (_without_console(executable, platform), "-P", "-m", "lean_memory_desktop", "--root", str(root), "--at-login")
+    if platform == "win32":
+        return RunKey(registry=registry or import_module("winreg"), words=words)
+    if platform == "darwin":
+        return LaunchAgent(folder=home / "Library" / "LaunchAgents", words=words)
+    configured = environ.get("XDG_CONFIG_HOME", "")
+    # The specification says to pass over a relative path.
+    folder = Path(configured) if configured.startswith("/") else home / ".config"
+    return DesktopEntry(folder=folder / "autostart", words=words)
+
+
+def _without_console(executable: str, platform: str) -> str:
+    """On Windows the interpreter that opens no console window, where it lies beside this one."""
+    head, _, tail = executable.rpartition("\\")
+    quiet = f"{head}\\pythonw.exe"
+    return quiet if platform == "win32" and tail.lower() == "python.exe" and Path(quiet).exists() else executable
+
+
+def _quoted(word: str) -> str:
+    """A word as an argument of a desktop entry's Exec line: quoted, its special characters escaped, `%` doubled as it begins a field code."""
+    escaped = "".join(f"\\{character}" if character in _MEANS_MORE else character for character in word)
+    # The value of the line is unescaped once more before the quotes are read.
+    return '"' + escaped.replace("\\", "\\\\").replace("%", "%%") + '"'

@@ -1,0 +1,258 @@
+"""The tray app: puts together the processes, the icon, the notifications and the window, and lets each know what the others learn."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lean_memory.errors import LeanMemoryError
+from lean_memory_bridge import pausing
+from lean_memory_desktop import news, system
+from lean_memory_desktop.autostart import autostart_of
+from lean_memory_desktop.doorbell import Doorbell
+from lean_memory_desktop.errands import Errands
+from lean_memory_desktop.household import Household
+from lean_memory_desktop.news import Notice
+from lean_memory_desktop.notify import Notifier
+from lean_memory_desktop.remembered import Remembered, read_remembered, write_remembered
+from lean_memory_desktop.state import Action, Do, Known, view
+from lean_memory_desktop.supervisor import End
+from lean_memory_desktop.tray import Tray
+from lean_memory_desktop.watcher import Watcher, finder
+from lean_memory_desktop.way_in import found_within, link_to
+from lean_memory_desktop.window_keeper import WindowKeeper
+
+if TYPE_CHECKING:
+    from lean_memory_bridge.schemas import Snapshot
+
+log = logging.getLogger(__name__)
+_REDRAWN_EVERY = 60.0
+"""Seconds between two looks at what no snapshot tells: the time of day, the panel's colour."""
+_ASSISTANTS_EVERY = 10.0
+"""Seconds, at least, between two looks at the assistants' configurations that nobody asked for."""
+_GOODBYE = 40.0
+
+
+class Desk:
+    """The tray app of `root`. The caller holds the locks of the tray and of the supervisor."""
+
+    def __init__(self, root: Path, *, opens: bool) -> None:
+        self._root, self._opens = root, opens
+        self._remembered = read_remembered(root)
+        self._autostart = autostart_of(root)
+        self._lock = threading.RLock()
+        self._quitting = threading.Event()
+        self._again = threading.Event()
+        self._looked_at = -_ASSISTANTS_EVERY
+        self._clients: tuple[str, ...] = ()
+        self._household: Household | None = None
+        self._find = finder(root)
+        self._notifier = Notifier(lambda notice: self._window.show(notice.page))
+        self._window = WindowKeeper(root, self._open_browser)
+        self._errands = Errands(root, self._find, self._notifier.show)
+        self._watcher = Watcher(self._find, seen=self._seen, lost=lambda: self._change(snapshot=None))
+        self._known = Known(
+            now=_now(),
+            paused=pausing.is_paused(root),
+            at_login=self._autostart.is_on(),
+            notifies=self._remembered.notifies,
+        )
+        self._tray = Tray(import_module("pystray"), view(self._known), chosen=self._chosen, panel=system.panel)
+
+    def run(self) -> None:
+        """Run until the person quits, a signal comes or the service was told to end; everything has ended then. In the main thread."""
+        bell = Doorbell(self._root, self._window.show)
+        self._notifier.start()
+        self._watcher.start()
+        house = threading.Thread(target=self._keep_house, name="household", daemon=True)
+        house.start()
+        threading.Thread(target=self._redraw, name="redraw", daemon=True).start()
+        _stop_on_signals(self.quit)
+        try:
+            self._tray.run(self._begin)
+        finally:
+            self.quit()
+            self._watcher.stop()
+            self._window.stop()
+            self._notifier.stop()
+            bell.close()
+            house.join(_GOODBYE)
+
+    def quit(self) -> None:
+        """Begin to end. Any thread and any signal handler may call it, more than once."""
+        if self._quitting.is_set():
+            return
+        self._quitting.set()
+        self._again.set()
+        household = self._household
+        if household is not None:
+            household.stop()
+        threading.Thread(target=self._tray.stop, daemon=True).start()
+
+    def _begin(self) -> None:
+        if self._opens:
+            self._in_background(lambda: self._window.show(""))
+
+    def _keep_house(self) -> None:
+        while not self._quitting.is_set():
+            self._again.clear()
+            reason = self._housekeeping()
+            if not reason:
+                self.quit()
+                return
+            log.error("The service cannot be kept running")
+            self._change(trouble=reason)
+            self._tell_of(reason)
+            self._again.wait()
+            self._change(trouble="")
+
+    def _housekeeping(self) -> str:
+        """Keep the processes running; why that could not be done, empty at a good end."""
+        try:
+            household = self._household = Household(self._root)
+            if self._quitting.is_set():
+                return ""
+            return household.reason if household.run() is End.FAILED else ""
+        except OSError as error:
+            return f"The data folder {self._root} cannot be used: {error.strerror or error}. Make room or mend its permissions, then start again."
+
+    def _seen(self, snapshot: Snapshot) -> None:
+        self._change(snapshot=snapshot, has_started=True, paused=snapshot.paused)
+        with self._lock:
+            told, notices = news.news(self._remembered.told, snapshot, _now())
+            self._remember(replace(self._remembered, told=told))
+            wanted = notices if self._remembered.notifies else ()
+        for notice in wanted:
+            self._notifier.show(notice)
+        clients = tuple(client.name for client in snapshot.clients)
+        if clients != self._clients or time.monotonic() - self._looked_at > _ASSISTANTS_EVERY:
+            self._clients = clients
+            self._in_background(self._look_at_assistants)
+
+    def _tell_of(self, reason: str) -> None:
+        with self._lock:
+            told, notices = news.trouble(self._remembered.told, (reason,), _now())
+            self._remember(replace(self._remembered, told=told))
+        for notice in notices if self._remembered.notifies else ():
+            self._notifier.show(notice)
+
+    def _look_at_assistants(self) -> None:
+        self._looked_at = time.monotonic()
+        self._change(assistants=self._errands.assistants())
+
+    def _remember(self, remembered: Remembered) -> None:
+        if remembered == self._remembered:
+            return
+        self._remembered = remembered
+        try:
+            write_remembered(self._root, remembered)
+        except OSError as error:
+            log.warning("What was told could not be kept: %s", error.strerror)
+
+    def _change(self, **known: Any) -> None:
+        with self._lock:
+            self._known = replace(self._known, now=_now(), **known)
+            self._tray.show(view(self._known))
+
+    def _redraw(self) -> None:
+        while not self._quitting.wait(_REDRAWN_EVERY):
+            self._change(at_login=self._autostart.is_on())
+
+    def _chosen(self, action: Action) -> None:
+        if action.do is Do.QUIT:
+            self.quit()
+        else:
+            self._in_background(lambda: self._do(action))
+
+    def _do(self, action: Action) -> None:
+        errands: dict[Do, Callable[[], None]] = {
+            Do.OPEN: lambda: self._window.show(action.what),
+            Do.SWITCH: lambda: self._switch(action.what),
+            Do.RUN: self._errands.run_maintenance,
+            Do.CANCEL: self._errands.cancel_maintenance,
+            Do.PAUSE: lambda: self._pause(True),
+            Do.RESUME: lambda: self._pause(False),
+            Do.LOGIN: self._toggle_login,
+            Do.NOTIFY: self._toggle_notices,
+            Do.FOLDER: lambda: system.open_folder(self._root),
+            Do.LOGS: lambda: system.open_folder(self._root / "logs"),
+            Do.CHECK: self._errands.check_connections,
+            Do.START_AGAIN: self._again.set,
+            Do.QUIT: self.quit,
+        }
+        errands[action.do]()
+
+    def _pause(self, paused: bool) -> None:
+        self._errands.pause(paused)
+        self._change(paused=pausing.is_paused(self._root))
+
+    def _switch(self, name: str) -> None:
+        self._change(busy=self._known.busy | {name})
+        try:
+            self._errands.switch(name, self._known.assistants)
+            self._look_at_assistants()
+        finally:
+            self._change(busy=self._known.busy - {name})
+
+    def _toggle_login(self) -> None:
+        if self._autostart.is_on():
+            self._autostart.turn_off()
+        else:
+            self._autostart.turn_on()
+        self._change(at_login=self._autostart.is_on())
+
+    def _toggle_notices(self) -> None:
+        with self._lock:
+            self._remember(replace(self._remembered, notifies=not self._remembered.notifies))
+            self._change(notifies=self._remembered.notifies)
+
+    def _in_background(self, errand: Callable[[], None]) -> None:
+        """Do something that takes its time; what goes wrong is told, as the person asked for it."""
+
+        def do() -> None:
+            try:
+                errand()
+            except (LeanMemoryError, OSError) as error:
+                if not self._quitting.is_set():
+                    self._notifier.show(Notice(title="That did not work", text=str(error), page="settings", is_trouble=True))
+
+        threading.Thread(target=do, daemon=True).start()
+
+    def _open_browser(self, page: str) -> None:
+        try:
+            opened = system.open_address(link_to(found_within(self._root, _GOODBYE), page))
+            text = "" if opened else "No window and no browser can be opened here. `lean-memory open --print` gives the page's address."
+        except LeanMemoryError as error:
+            text = str(error)
+        if text:
+            self._notifier.show(Notice(title="The memory cannot be shown", text=text, page="", is_trouble=True))
+
+
+def _now() -> dt.datetime:
+    return dt.datetime.now().astimezone()
+
+
+def _stop_on_signals(stop: Callable[[], None]) -> None:
+    """End in good order at a signal. GTK's loop takes Python's own handlers away or sleeps through them, so there it is asked to listen."""
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
+    if sys.platform == "linux":
+        glib: Any = import_module("gi.repository.GLib")
+        for name in names:
+
+            def end(*_: object) -> bool:
+                stop()
+                return True
+
+            glib.unix_signal_add(glib.PRIORITY_DEFAULT, getattr(signal, name), end)
+        return
+    for name in names:
+        signal.signal(getattr(signal, name), lambda _number, _frame: stop())

@@ -1,0 +1,73 @@
+"""How a second start tells the first one to show its window: a port on this machine, and a word that only the owner of the data can read.
+
+`<root>/tray.json` holds the port and the word, which is a new one with each start. Whoever finds the port without the word is not heard, and
+a stranger who later has the port learns a word that opens nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from lean_memory_desktop.remembered import read_object, write_object
+
+TRAY_FILE = "tray.json"
+_HOST = "127.0.0.1"
+_PATIENCE = 3.0
+_LONGEST = 200
+_HEARD = b"heard\n"
+
+
+class Doorbell:
+    """Listens until closed; `rung` is called in its thread with the page that is wished for, which may be any text."""
+
+    def __init__(self, root: Path, rung: Callable[[str], None]) -> None:
+        self._root, self._rung = root, rung
+        self._word = secrets.token_urlsafe(32)
+        self._socket = socket.create_server((_HOST, 0))
+        write_object(root / TRAY_FILE, {"port": self._socket.getsockname()[1], "word": self._word})
+        threading.Thread(target=self._listen, name="doorbell", daemon=True).start()
+
+    def close(self) -> None:
+        """Listen no more."""
+        (self._root / TRAY_FILE).unlink(missing_ok=True)
+        self._socket.close()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                caller, _ = self._socket.accept()
+            except OSError:
+                return
+            with caller:
+                self._hear(caller)
+
+    def _hear(self, caller: socket.socket) -> None:
+        try:
+            caller.settimeout(_PATIENCE)
+            said = caller.makefile("rb").readline(_LONGEST)
+            word, _, page = said.decode("ascii", "replace").strip().partition(" ")
+            if hmac.compare_digest(word.encode(), self._word.encode()):
+                self._rung(page)
+                caller.sendall(_HEARD)
+        except OSError:
+            # A caller that goes away or dawdles is not waited for.
+            return
+
+
+def ring(root: Path, page: str = "") -> bool:
+    """Ask the tray of a data root to show its window; whether it heard."""
+    held = read_object(root / TRAY_FILE)
+    port, word = held.get("port"), held.get("word")
+    if not (isinstance(port, int) and isinstance(word, str) and 0 < port < 65_536):
+        return False
+    try:
+        with socket.create_connection((_HOST, port), timeout=_PATIENCE) as line:
+            line.sendall(f"{word} {page}\n".encode("ascii", "replace"))
+            return line.makefile("rb").readline(_LONGEST) == _HEARD
+    except OSError:
+        return False

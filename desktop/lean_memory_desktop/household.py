@@ -1,0 +1,64 @@
+"""All that runs for a data root, with or without a tray: the supervised processes and the nightly schedule."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from lean_memory_bridge.runtime import find, read_runtime
+from lean_memory_bridge.shim.presence import how_many
+from lean_memory_desktop import instance
+from lean_memory_desktop.schedule import schedule_of
+from lean_memory_desktop.supervisor import End, Supervisor, service_program, worker_program
+
+ACCESS_FILE = "access.jsonl"
+"""The service's log of uses; named here once more, as the module that writes it loads what a supervisor does without."""
+_CHECKUP_PATIENCE = 5.0
+
+
+class Household:
+    """The processes and the schedule of `root`. The caller holds the supervisor's lock. `idle_exit` is that of `Supervisor`."""
+
+    def __init__(self, root: Path, *, idle_exit: float | None = None) -> None:
+        self._root = root
+        self._schedule = schedule_of(root)
+        self._supervisor = Supervisor(
+            root,
+            [service_program(root), worker_program(root)],
+            in_use=lambda: how_many(root) > 0 or self._schedule.nightly.is_running or _used_lately(root, idle_exit or 0.0),
+            elsewhere=lambda: find(root) is not None,
+            worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,
+            answers=lambda: find(root, timeout=_CHECKUP_PATIENCE) is not None,
+            idle_exit=idle_exit,
+        )
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, as a sentence for a person."""
+        return self._supervisor.reason
+
+    def run(self) -> End:
+        """Run until asked to stop, idle for long enough, or beaten; every process has ended then."""
+        instance.say_running(self._root)
+        self._schedule.start()
+        try:
+            end = self._supervisor.run()
+        finally:
+            self._schedule.stop()
+        if end is End.FAILED:
+            instance.say_failed(self._root, self.reason)
+        else:
+            instance.say_gone(self._root)
+        return end
+
+    def stop(self) -> None:
+        """Ask it to end. May be called from a signal handler and from any thread."""
+        self._supervisor.stop()
+
+
+def _used_lately(root: Path, seconds: float) -> bool:
+    """Whether anybody read or wrote in the last `seconds`: a client that speaks HTTP is seen by its calls only."""
+    try:
+        return time.time() - (root / ACCESS_FILE).stat().st_mtime < seconds
+    except FileNotFoundError:
+        return False

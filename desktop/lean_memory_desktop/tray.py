@@ -1,0 +1,85 @@
+"""The icon and its menu, as pystray draws them. It shows what it is given and reports what was chosen; it knows nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lean_memory_desktop.icon import draw
+from lean_memory_desktop.state import Action, Do, Entry, Panel, View
+
+NAME = "lean-memory"
+_SIZE = 48
+"""Twice the usual size of a panel's icons, so that it stays sharp on panels that are scaled up, and is halved evenly on those that are not."""
+_SHORTEST_TITLE = 127
+"""Windows takes no longer one."""
+
+
+class Tray:
+    """`library` is the module `pystray`. `chosen` is called in the icon's own thread, which must not be held up."""
+
+    def __init__(self, library: Any, first: View, *, chosen: Callable[[Action], None], panel: Callable[[], Panel]) -> None:
+        self._library, self._chosen, self._panel = library, chosen, panel
+        self._shown, self._on = first, panel()
+        self._icon = library.Icon(NAME, self._drawn(), first.title[:_SHORTEST_TITLE], self._menu(first.menu))
+
+    def run(self, ready: Callable[[], None]) -> None:
+        """Show the icon until `stop`; `ready` is called once it is there. Must be called in the main thread."""
+
+        def begin(icon: Any) -> None:
+            icon.visible = True
+            ready()
+
+        self._icon.run(begin)
+
+    def stop(self) -> None:
+        """Take the icon away. Any thread may call it."""
+        self._icon.stop()
+
+    def show(self, view: View) -> None:
+        """Show another state. Any thread may call it, one at a time; what did not change is left as it is, as a menu may be open."""
+        before, self._shown = self._shown, view
+        panel = self._panel()
+        if (view.mood, view.count, panel) != (before.mood, before.count, self._on):
+            self._on = panel
+            self._icon.icon = self._drawn()
+        if view.title != before.title:
+            self._icon.title = view.title[:_SHORTEST_TITLE]
+        if view.menu != before.menu:
+            self._icon.menu = self._menu(view.menu)
+
+    def _drawn(self) -> Any:
+        return draw(self._shown.mood, self._shown.count, _SIZE, self._on)
+
+    def _menu(self, entries: Sequence[Entry]) -> Any:
+        return self._library.Menu(*(self._item(entry) for entry in entries))
+
+    def _item(self, entry: Entry) -> Any:
+        if not entry.label:
+            return self._library.Menu.SEPARATOR
+        if entry.children:
+            return self._library.MenuItem(_plain(entry.label), self._menu(entry.children))
+        action = entry.action
+        ticked = entry.ticked
+
+        def choose(_icon: Any, _item: Any) -> None:
+            if action is not None:
+                self._chosen(action)
+
+        def is_ticked(_item: Any) -> bool:
+            return ticked is True
+
+        return self._library.MenuItem(
+            _plain(entry.label),
+            choose,
+            checked=None if ticked is None else is_ticked,
+            enabled=action is not None,
+            # What a click on the icon itself does, where the system has such a thing.
+            default=action == Action(do=Do.OPEN, what="memories"),
+        )
+
+
+def _plain(label: str) -> str:
+    """A label in which nothing marks a key: Windows takes `&` for that."""
+    return label.replace("&", "&&") if sys.platform == "win32" else label

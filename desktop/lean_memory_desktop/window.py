@@ -1,0 +1,169 @@
+"""The window: the memory's page in a web engine of the system, in a process of its own.
+
+It is told what to do in lines on its standard input, `show PAGE` and `quit`; when that ends, so does the window, however the tray ended.
+Closing it only hides it. It remembers its size and place, and nothing of what it showed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+from lean_memory.errors import LeanMemoryError
+from lean_memory_bridge.client import ServiceClient
+from lean_memory_bridge.only_one import only_one
+from lean_memory_desktop.remembered import read_object, write_object
+from lean_memory_desktop.system import add_system_gtk
+from lean_memory_desktop.way_in import found_within, link_to
+from lean_memory_desktop.window_keeper import EXIT_ALREADY_OPEN, EXIT_NO_ENGINE
+
+WINDOW_FILE = "window.json"
+LOCK_FILE = "window.lock"
+TITLE = "Lean Memory"
+_PATIENCE = 20.0
+_SMALLEST = (360, 400)
+_GRIP = 80
+"""Pixels of the window that have to be on a screen, so that it can be taken hold of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the window is and how large, in pixels; without `x` and `y` the system places it."""
+
+    width: int = 1100
+    height: int = 760
+    x: int | None = None
+    y: int | None = None
+
+
+def read_place(path: Path) -> Place:
+    """What was remembered, as far as it makes sense."""
+    held = {name: value for name, value in read_object(path).items() if isinstance(value, int) and not isinstance(value, bool)}
+    width, height = max(held.get("width", Place().width), _SMALLEST[0]), max(held.get("height", Place().height), _SMALLEST[1])
+    return Place(width=width, height=height, x=held.get("x"), y=held.get("y"))
+
+
+def on_a_screen(place: Place, screens: list[tuple[int, int, int, int]]) -> Place:
+    """The same place, but left to the system where no screen (x, y, width, height) shows enough of it."""
+    if place.x is None or place.y is None:
+        return replace(place, x=None, y=None)
+    x, y = place.x, place.y
+    seen = any(
+        left - place.width + _GRIP <= x <= left + width - _GRIP and top <= y <= top + height - _GRIP for left, top, width, height in screens
+    )
+    return place if seen else replace(place, x=None, y=None)
+
+
+class Window:
+    """The one window of a data root. `library` is the module `webview`."""
+
+    def __init__(self, root: Path, library: Any) -> None:
+        self._root, self._library = root, library
+        self._place = read_place(root / WINDOW_FILE)
+        self._quitting = False
+        self._address = ""
+        self._window: Any = None
+
+    def run(self, page: str, orders: IO[str]) -> None:
+        """Show `page` and follow the orders until they end."""
+        address, link = self._way_in(page)
+        screens = [(one.x, one.y, one.width, one.height) for one in self._library.screens]
+        place = self._place = on_a_screen(self._place, screens)
+        self._address = address
+        window = self._library.create_window(
+            TITLE, link, width=place.width, height=place.height, x=place.x, y=place.y, min_size=_SMALLEST, text_select=True
+        )
+        self._window = window
+        window.events.closing += self._close
+        window.events.resized += self._resized
+        window.events.moved += self._moved
+        self._library.start(self._obey, (orders,))
+
+    def _obey(self, orders: IO[str]) -> None:
+        for order in _lines(orders):
+            if order == "quit":
+                break
+            if order.startswith("show"):
+                self._show(order.removeprefix("show").strip())
+        self._quitting = True
+        self._keep_place()
+        self._window.destroy()
+
+    def _show(self, page: str) -> None:
+        try:
+            service = ServiceClient.find(self._root)
+            if service is not None and service.live.address != self._address:
+                # Begun anew at another port, of which the page that is open knows nothing.
+                self._address, link = self._way_in(page)
+                self._window.load_url(link)
+            elif page:
+                self._window.load_url(f"{self._address}/#/{page}")
+        except LeanMemoryError as error:
+            print(f"The page could not be changed: {error}", file=sys.stderr)
+        self._window.restore()
+        self._window.show()
+
+    def _way_in(self, page: str) -> tuple[str, str]:
+        """The service's address, and a link that lets this window in once. Raises `LeanMemoryError`."""
+        service = found_within(self._root, _PATIENCE)
+        return service.live.address, link_to(service, page)
+
+    def _close(self) -> bool:
+        if self._quitting:
+            return True
+        self._window.hide()
+        self._keep_place()
+        return False
+
+    def _resized(self, width: float, height: float) -> None:
+        self._place = replace(self._place, width=int(width), height=int(height))
+
+    def _moved(self, x: float, y: float) -> None:
+        self._place = replace(self._place, x=int(x), y=int(y))
+
+    def _keep_place(self) -> None:
+        try:
+            write_object(self._root / WINDOW_FILE, asdict(self._place))
+        except OSError as error:
+            print(f"The window's place could not be kept: {error}", file=sys.stderr)
+
+
+def main() -> int:
+    """Be the window of `--root` until told to end."""
+    parser = argparse.ArgumentParser(prog="lean_memory_desktop.window")
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--page", default="")
+    given = parser.parse_args()
+    with only_one(given.root / LOCK_FILE) as mine:
+        if not mine:
+            return EXIT_ALREADY_OPEN
+        add_system_gtk()
+        try:
+            library: Any = import_module("webview")
+            Window(given.root, library).run(given.page, sys.stdin)
+        except (ImportError, ValueError) as error:
+            print(f"No web engine: {error}", file=sys.stderr)
+            return EXIT_NO_ENGINE
+        except LeanMemoryError as error:
+            print(error, file=sys.stderr)
+            return 1
+        except Exception as error:
+            if type(error).__name__ != "WebViewException":
+                raise
+            print(f"No web engine: {error}", file=sys.stderr)
+            return EXIT_NO_ENGINE
+    return 0
+
+
+def _lines(orders: IO[str]) -> Iterator[str]:
+    for line in orders:
+        yield line.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""A desktop of its own: a screen that nobody sees, a session bus, a window manager, a panel that shows tray icons, a notification daemon."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.supervised import eventually
+
+NEEDED = ("Xvfb", "dbus-daemon", "openbox", "tint2", "dunst", "xdotool", "import")
+"""What has to be installed, from the packages xvfb dbus openbox tint2 dunst xdotool imagemagick."""
+_PANEL = """
+panel_items = S
+panel_size = 100% 40
+panel_position = top center horizontal
+panel_background_id = 1
+systray_icon_size = 24
+systray_padding = 8 4 4
+rounded = 0
+background_color = #eeeeee 100
+"""
+_NOTICES = """
+[global]
+    monitor = 0
+    offset = 20x60
+    width = 360
+    mouse_left_click = do_action, close_current
+    history_length = 50
+[urgency_low]
+    timeout = 0
+[urgency_normal]
+    timeout = 0
+"""
+
+
+def missing() -> list[str]:
+    """What of the desktop is not installed here."""
+    return [name for name in NEEDED if shutil.which(name) is None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desktop:
+    """A desktop that runs; `environ` is what programs on it find in their environment."""
+
+    environ: Mapping[str, str]
+    folder: Path
+
+    def ask(self, *words: str) -> str:
+        """What a command on this desktop prints; empty where it fails."""
+        done = subprocess.run(words, env=self.environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
+        return done.stdout.strip()
+
+    def picture(self, name: str) -> Path:
+        """A picture of the whole screen."""
+        path = self.folder / f"{name}.png"
+        subprocess.run(["import", "-window", "root", str(path)], env=self.environ, check=True, timeout=30)
+        return path
+
+    def windows(self, title: str) -> list[str]:
+        """The windows of this title that can be seen."""
+        return self.ask("xdotool", "search", "--onlyvisible", "--name", f"^{title}$").split()
+
+    def click(self, x: int, y: int, button: int = 1) -> None:
+        """Click somewhere."""
+        self.ask("xdotool", "mousemove", str(x), str(y), "click", str(button))
+
+    def notices(self) -> str:
+        """Every notification that was shown so far, as JSON."""
+        return self.ask("dunstctl", "history") + self.ask("dunstctl", "count")
+
+
+@contextlib.contextmanager
+def desktop(folder: Path, environ: Mapping[str, str]) -> Generator[Desktop]:
+    """A desktop until the block ends; what it writes is in `folder`."""
+    folder.mkdir(exist_ok=True)
+    (folder / "tint2rc").write_text(_PANEL, encoding="utf-8")
+    (folder / "dunstrc").write_text(_NOTICES, encoding="utf-8")
+    with contextlib.ExitStack() as stack:
+        read, write = os.pipe()
+        screen = _start(
+            stack, folder, ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"], environ, write
+        )
+        os.close(write)
+        with os.fdopen(read) as told:
+            number = told.readline().strip()
+        assert number, f"Xvfb did not start ({screen.poll()})"
+        bus = folder / "bus"
+        seen = {
+            **{name: value for name, value in environ.items() if not name.startswith("WAYLAND")},
+            "DISPLAY": f":{number}",
+            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={bus}",
+            "NO_AT_BRIDGE": "1",
+            "GTK_USE_PORTAL": "0",
+            "XDG_RUNTIME_DIR": str(folder),
+            "HOME": str(folder),
+        }
+        folder.chmod(0o700)
+        _start(stack, folder, ["dbus-daemon", "--session", "--nofork", f"--address=unix:path={bus}"], seen)
+        eventually(bus.exists)
+        _start(stack, folder, ["openbox"], seen)
+        _start(stack, folder, ["tint2", "-c", str(folder / "tint2rc")], seen)
+        _start(stack, folder, ["dunst", "-conf", str(folder / "dunstrc")], seen)
+        found = Desktop(environ=seen, folder=folder)
+        eventually(lambda: found.ask("dunstctl", "count"))
+        yield found
+
+
+def _start(stack: contextlib.ExitStack, folder: Path, words: list[str], environ: Mapping[str, str], *kept: int) -> subprocess.Popen[bytes]:
+    with (folder / f"{words[0]}.log").open("wb") as log:
+        process = subprocess.Popen(words, env=environ, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=kept)
+
+    def end() -> None:
+        process.terminate()
+        process.wait(20)
+
+    stack.callback(end)
+    return process
