@@ -31,7 +31,7 @@ LAYERS, HEADS, DIMS, MAX_TOKENS = 6, 12, 384, 256
 EPSILON = 1e-12
 # Measured on pairs of sentences and of values: with names, numbers and negation compared as well, .88 offers half of all
 # paraphrases and one contradiction in forty as duplicates; .60 misses one contradiction in a hundred.
-THRESHOLDS = {"duplicate": 0.88, "conflict_candidate": 0.6, "object_match": 0.88}
+THRESHOLDS = {"duplicate": 0.88, "near_certain": 0.95, "conflict_candidate": 0.6, "object_match": 0.88}
 FUSED = "com.microsoft"
 DATA = Path(__file__).parents[1] / "engine" / "lean_memory" / "models" / "data"
 

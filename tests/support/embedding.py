@@ -20,7 +20,7 @@ class WordEmbedder:
 
     def __init__(self, dims: int = 64, revision: str = "1") -> None:
         self.identity = ModelIdentity(model_id="words", revision=revision, dims=dims)
-        self.thresholds = CosineThresholds(duplicate=0.95, conflict_candidate=0.6, object_match=0.9)
+        self.thresholds = CosineThresholds(duplicate=0.95, near_certain=0.97, conflict_candidate=0.6, object_match=0.9)
         self._directions: dict[str, NDArray[np.float32]] = {}
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -24,7 +24,7 @@ class TextEmbedder:
     """Gives every text the vector that `say` gives it."""
 
     identity = MODEL
-    thresholds = CosineThresholds(duplicate=0.95, conflict_candidate=0.6, object_match=0.9)
+    thresholds = CosineThresholds(duplicate=0.95, near_certain=0.97, conflict_candidate=0.6, object_match=0.9)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.stack([vector(text) for text in texts]) if texts else np.zeros((0, MODEL.dims), np.float32)

@@ -20,7 +20,8 @@ def near_duplicates(snapshot: Snapshot, texts: Wordings | None = None) -> Iterat
     """Merges of open facts of one slot that say the same: near by cosine, and different in no number, name, sign or other word.
 
     Where one says a little more, their cosine must reach the embedder's threshold for duplicates. Where each word has its counterpart the
-    words have decided already, and the cosine need only be that of one matter.
+    words have decided already, and the cosine need only be that of one matter. Two plain statements between which the cosine leaves hardly a
+    doubt may also differ in ordinary words that are not known to be alike.
 
     The survivor says at least as much as each of the others, and nothing that is more trusted is merged into what is less.
     """
@@ -92,6 +93,8 @@ def _merges(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterat
         found = same_statement(one, other, (near.first, near.second), texts)
         if found.says_more and near.cosine < snapshot.thresholds.duplicate:
             continue
+        if found.differs is Differs.WORD and one.predicate == STATES and near.cosine >= snapshot.thresholds.near_certain:
+            found = Comparison(differs=None)
         survivor = _survivor(one, other, found)
         if survivor is not None:
             kept, merged = (near.first, near.second) if survivor is one else (near.second, near.first)

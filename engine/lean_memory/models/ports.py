@@ -24,13 +24,15 @@ class CosineThresholds:
 
     duplicate: float
     """Sentences that may say the same thing."""
+    near_certain: float
+    """Sentences that may say the same thing although a word of one has no counterpart known to be like it in the other."""
     conflict_candidate: float
     """Sentences that may be about the same matter, whether they agree or not."""
     object_match: float
     """Values, without a sentence around them, that may be two spellings of one thing."""
 
 
-UNMEASURED = CosineThresholds(duplicate=0.95, conflict_candidate=0.6, object_match=0.9)
+UNMEASURED = CosineThresholds(duplicate=0.95, near_certain=0.97, conflict_candidate=0.6, object_match=0.9)
 """For an embedder for which nobody has measured better ones: a cosine as high as this means something to most."""
 
 

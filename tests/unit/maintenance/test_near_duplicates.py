@@ -48,6 +48,15 @@ def test_what_differs_in_a_number_a_name_a_sign_or_a_word_is_never_offered(one: 
     assert offered(one, other) == []
 
 
+def test_an_unknown_word_is_left_to_the_person_where_the_cosine_leaves_hardly_a_doubt() -> None:
+    pairs = [("The dog trots along the beach.", "The dog lopes along the beach."), ("The dog has 2 beds.", "The dog has 3 beds.")]
+    close = np.array([[1.0, 0.0], [0.96, 0.28]], np.float32)
+    near = [list(near_duplicates(replace(snapshot(pair), vectors=close))) for pair in pairs]
+    farther = np.array([[1.0, 0.0], [0.92, 0.39191837]], np.float32)
+    assert [len(drafts) for drafts in near] == [1, 0]
+    assert list(near_duplicates(replace(snapshot(pairs[0]), vectors=farther))) == []
+
+
 def test_what_is_in_two_slots_or_said_in_two_ways_is_not_offered() -> None:
     text, again = "The spare key is kept under the blue pot.", "Spare keys are kept under a blue pot."
     assert offered(fact(text), fact(again, subject="Ana")) == []
