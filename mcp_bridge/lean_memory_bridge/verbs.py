@@ -39,6 +39,8 @@ T = TypeVar("T")
 
 LONGEST_ADD = 20.0
 """Seconds after which an add is answered, finished or not."""
+_LOOKS = frozenset({"browse", "compare", "moments"})
+"""What an open window asks again at every change; noted, it would crowd the assistants out of the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +220,8 @@ class Verbs:
                 await asyncio.sleep(wait)
 
     def _note(self, call: Asked, outcome: str, facts: int, tokens: int) -> None:
+        if call.caller.is_owner and call.verb in _LOOKS:
+            return
         self.calls[call.caller.name] += 1
         at = time.time_ns() // 1_000_000
         entry = AccessView(

@@ -143,3 +143,13 @@ def test_a_pass_outlives_the_service_but_not_its_secret() -> None:
 @pytest.mark.parametrize("cookie", ["", ".", "..", f"{FAR}.x.y", "x" * 10_000, "\udcff.x.y", "ü.x.y"])
 def test_what_is_no_cookie_of_ours_lets_nobody_in(cookie: str) -> None:
     assert not WindowDoor("secret").knows(cookie, "key")
+
+
+def test_an_open_window_does_not_crowd_assistants_out_of_the_log(service: ServiceProcess) -> None:
+    client = service.client()
+    client.add("I live in Porto.", namespace="window")
+    before = client.access(limit=2000).entries
+    cookie, key = entered(service)
+    for path in ("browse?namespace=window", "compare?namespace=window&at=1", "moments?namespace=window"):
+        assert ask(service, "GET", f"/api/v1/{path}", {"Cookie": cookie, "X-Lean-Memory-Window": key}).status == 200
+    assert client.access(limit=2000).entries == before
