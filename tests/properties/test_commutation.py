@@ -95,7 +95,7 @@ def _told(fact: Fact) -> tuple[str, str, int, int | None]:
     return fact.subject, fact.fact_text, fact.valid_at, fact.valid_to
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     before=st.lists(asserted, min_size=2, max_size=6),
     middle=st.lists(st.one_of(cares, told), min_size=1, max_size=6),
@@ -116,7 +116,7 @@ def test_what_is_said_after_maintenance_means_what_it_would_have_meant(before: l
             two.close()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(before=st.lists(asserted, min_size=2, max_size=6), after=st.lists(told, max_size=6))
 def test_so_it_is_with_exact_duplicates_of_two_names_that_are_one(before: list[Step], after: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -151,4 +151,4 @@ def _decisions(proposal: Proposal) -> st.SearchStrategy[Decision]:
 
 
 TestMaintenance = Maintenance.TestCase
-TestMaintenance.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
+TestMaintenance.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
