@@ -50,15 +50,19 @@ def running(root: Path, manifest: Path, *words: str) -> Generator[subprocess.Pop
 def test_it_loads_what_is_in_use_answers_rests_comes_back_and_ends_with_its_input(models: Path, root: Path) -> None:
     manifest = put_in_use(root, models)
     specs = read_manifest(manifest).tier("bench").models
-    with running(root, manifest, "--supervised", "--idle-minutes", "0.05") as process, contextlib.closing(Link(root)) as link:
+    with running(root, manifest, "--supervised", "--idle-minutes", "0.2") as process, contextlib.closing(Link(root)) as link:
         worker.wait_for(link, State.READY)
         here = load_embedder(specs[Role.EMBEDDER], models / "embedder")
         texts = [f"The lamp number {number} is red." * (1 + number % 3) for number in range(20)]
-        embedder = RemoteEmbedder(link, specs[Role.EMBEDDER])
+        embedder = RemoteEmbedder(link, specs[Role.EMBEDDER], question_seconds=60)
         assert np.allclose(embedder.embed(texts), here.embed(texts), atol=1e-5)
         assert np.allclose(embedder.embed_query("Where?"), here.embed_query("Where?"), atol=1e-5)
+        assert "libtorch" in Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8")
         for role in Role:
             worker.wait_for(link, State.IDLE, role)
+        # It rests without the libraries too, which are larger than a small model.
+        eventually(lambda: "libtorch" not in Path(f"/proc/{process.pid}/maps").read_text(encoding="utf-8"))
+        worker.wait_for(link, State.IDLE, Role.EMBEDDER)
         assert_sent_for_and_back(link, lambda: RemoteReranker(link, specs[Role.RERANKER]).score("Where?", texts, seconds=60).shape == (20,))
         extractor = RemoteExtractor(link, specs[Role.EXTRACTOR])
         assert_sent_for_and_back(

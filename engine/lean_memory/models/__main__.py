@@ -16,13 +16,15 @@ from lean_memory.models import local
 from lean_memory.models.in_use import Held, held_models
 from lean_memory.models.manifest import Manifest, ModelSpec, Role, read_manifest
 from lean_memory.models.residents import Loader, Model
-from lean_memory.models.serving import LULL, serve
+from lean_memory.models.serving import EXIT_RESTS, LULL, serve
 from lean_memory.settings import Settings, read_settings
 
 MOST_THREADS = 4
 _NICENESS = 5
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"}
 _WATCH = 2.0
+_CAN_BEGIN_ANEW = os.name == "posix"
+"""On Windows a process that begins anew is another one, and its supervisor would lose it; there the models alone are given back."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     ended = threading.Event()
     threading.Thread(target=_watch, args=(settings, manifest, held, ended), daemon=True).start()
-    return serve(settings.root, loaders, lull=60 * chosen.idle_minutes, supervised=chosen.supervised, ended=ended)
+    return serve(
+        settings.root,
+        loaders,
+        lull=60 * chosen.idle_minutes,
+        supervised=chosen.supervised,
+        ended=ended,
+        rests=_CAN_BEGIN_ANEW,
+        resting=chosen.resting,
+    )
 
 
 def _load(spec: ModelSpec, folder: Path, threads: int) -> Model:
@@ -86,11 +96,15 @@ def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--supervised", action="store_true", help="end when standard input ends, as it does when the supervisor dies")
     parser.add_argument("--threads", type=int, default=min(MOST_THREADS, os.cpu_count() or 1), help="cores to compute on at most")
     parser.add_argument("--idle-minutes", type=float, default=LULL / 60, help="how long a model is kept that nobody asks")
+    parser.add_argument("--resting", action="store_true", help="load nothing before somebody asks for it")
     return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":
     code = main()
     sys.stderr.flush()
+    if code == EXIT_RESTS:
+        # Torch and what is built on it hold more memory than the small models; only a process that has not loaded them is without it.
+        os.execv(sys.executable, [sys.executable, *(word for word in sys.orig_argv[1:] if word != "--resting"), "--resting"])
     # Not sys.exit: a thread may be deep in torch, which does not survive that the interpreter is taken down around it.
     os._exit(code)

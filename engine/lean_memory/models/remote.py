@@ -172,8 +172,8 @@ def _greeted(root: Path, patience: float) -> _Connection:
 class RemoteEmbedder:
     """The worker's embedder; an `Embedder` whose calls raise `ModelUnavailableError` where it is not there in time."""
 
-    def __init__(self, link: Link, spec: ModelSpec) -> None:
-        self._link, self._spec = link, spec
+    def __init__(self, link: Link, spec: ModelSpec, *, question_seconds: float = QUESTION_SECONDS) -> None:
+        self._link, self._spec, self._question_seconds = link, spec, question_seconds
 
     @property
     def identity(self) -> ModelIdentity:
@@ -190,7 +190,7 @@ class RemoteEmbedder:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The vector for a question; shape (dims,)."""
-        return self._vectors([text], QUESTION_SECONDS, is_question=True)[0]
+        return self._vectors([text], self._question_seconds, is_question=True)[0]
 
     def _vectors(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Vectors:
         asked = {**_named(self._spec), "texts": [*texts], "is_question": is_question}

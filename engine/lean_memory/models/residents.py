@@ -46,14 +46,25 @@ class Residents:
     """At most one model for each role, each once, whoever asks. Thread-safe.
 
     `lull` is after how many seconds without a question a model gives its memory back, for which `tidy` is called; `changed` is called with
-    the states after each change. Nothing is brought in before `keep_house` runs.
+    the states after each change, `emptied` once the last model has gone. Nothing is brought in before `keep_house` runs, and when `resting`
+    nothing before somebody asks for it.
     """
 
-    def __init__(self, loaders: Mapping[Role, Loader], *, lull: float, tidy: Callable[[], None], changed: Callable[[Roles], None]) -> None:
-        self._loaders, self._lull, self._tidy, self._changed = loaders, lull, tidy, changed
+    def __init__(
+        self,
+        loaders: Mapping[Role, Loader],
+        *,
+        lull: float,
+        tidy: Callable[[], None],
+        changed: Callable[[Roles], None],
+        emptied: Callable[[], None] = lambda: None,
+        resting: bool = False,
+    ) -> None:
+        self._loaders, self._lull, self._tidy, self._changed, self._emptied = loaders, lull, tidy, changed, emptied
         self._news = threading.Condition()
-        self._places = {role: _Place(state=_begun(loader.identity)) for role, loader in loaders.items()}
-        self._wanted = set(loaders)
+        begun = State.IDLE if resting else State.WARMING
+        self._places = {role: _Place(state=_begun(loader.identity, begun)) for role, loader in loaders.items()}
+        self._wanted = set[Role]() if resting else set(loaders)
         self._ended = False
 
     @property
@@ -136,13 +147,16 @@ class Residents:
             tired = [place for place in self._places.values() if place.model and not place.users and now - place.used_at >= self._lull]
             for place in tired:
                 place.model, place.state = None, replace(place.state, state=State.IDLE)
+            is_empty = not self._wanted and not any(place.model for place in self._places.values())
         if tired:
             self._tidy()
             self._changed(self.states)
+            if is_empty:
+                self._emptied()
 
 
-def _begun(identity: ModelIdentity) -> RoleState:
-    return RoleState(state=State.WARMING, model_id=identity.model_id, revision=identity.revision)
+def _begun(identity: ModelIdentity, state: State) -> RoleState:
+    return RoleState(state=state, model_id=identity.model_id, revision=identity.revision)
 
 
 def _why_not(role: Role, state: RoleState) -> str:

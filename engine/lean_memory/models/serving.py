@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -26,12 +27,25 @@ log = logging.getLogger(__name__)
 LULL = 900.0
 """Seconds without a question after which a model gives its memory back."""
 EXIT_ALREADY_RUNNING = 3
+EXIT_RESTS = 5
+"""Nobody asks for any model: the process may begin anew, `resting`, without the libraries that it loaded for them."""
 
 
 def serve(
-    root: Path, loaders: Mapping[Role, Loader], *, lull: float = LULL, supervised: bool = False, ended: threading.Event | None = None
+    root: Path,
+    loaders: Mapping[Role, Loader],
+    *,
+    lull: float = LULL,
+    supervised: bool = False,
+    ended: threading.Event | None = None,
+    rests: bool = False,
+    resting: bool = False,
 ) -> int:
-    """Hold the models that `loaders` bring until a signal, `ended`, or when `supervised` the end of standard input; 0 then, 3 where another worker does."""
+    """Hold the models that `loaders` bring until a signal, `ended`, or when `supervised` the end of standard input; 0 then, 3 where another worker does.
+
+    Where it `rests`, it also ends with `EXIT_RESTS` after the last model has given its memory back; one that is `resting` loads nothing
+    before somebody asks.
+    """
     with alone(root / LOCK_FILE) as mine:
         if not mine:
             print(f"Another worker holds the models for {root} already.", file=sys.stderr)
@@ -40,11 +54,25 @@ def serve(
         _end_on_signals(over)
         if supervised:
             threading.Thread(target=_end_with_input, args=(over,), daemon=True).start()
-        _hold(root, loaders, lull, over)
-    return 0
+        emptied = threading.Event()
+        residents = partial(
+            Residents,
+            loaders,
+            lull=lull,
+            tidy=give_memory_back,
+            emptied=partial(_set, emptied, over) if rests else lambda: None,
+            resting=resting,
+        )
+        _hold(root, residents, over)
+    return EXIT_RESTS if emptied.is_set() else 0
 
 
-def _hold(root: Path, loaders: Mapping[Role, Loader], lull: float, over: threading.Event) -> None:
+def _set(*events: threading.Event) -> None:
+    for event in events:
+        event.set()
+
+
+def _hold(root: Path, make_residents: Callable[..., Residents], over: threading.Event) -> None:
     instance, secret = secrets.token_hex(16), secrets.token_urlsafe(32)
     writing = threading.Lock()
 
@@ -53,7 +81,7 @@ def _hold(root: Path, loaders: Mapping[Role, Loader], lull: float, over: threadi
             if not over.is_set():
                 write_worker(root, replace(worker, roles=roles))
 
-    residents = Residents(loaders, lull=lull, tidy=give_memory_back, changed=note)
+    residents = make_residents(changed=note)
     host = Host(residents, secret=secret, instance=instance)
     worker = Worker(port=host.port, pid=os.getpid(), started_at=time.time_ns() // 1_000_000, instance=instance, secret=secret)
     note(residents.states)

@@ -80,7 +80,8 @@ def read_worker(root: Path) -> Worker | None:
 def write_worker(root: Path, worker: Worker) -> None:
     """Put the file in place, whole or not at all, for its owner's eyes only."""
     said = asdict(worker)
-    write_privately(root / WORKER_FILE, {**said, "state": said.pop("roles")})
+    said["state"] = said.pop("roles")
+    write_privately(root / WORKER_FILE, said)
 
 
 def remove_worker(root: Path, instance: str) -> None:
