@@ -76,6 +76,17 @@ def root_of(value: str | os.PathLike[str] | None) -> str | None:
     )
 
 
+def path_of_argument(value: object, name: str) -> Path:
+    """A path that can be used. Raises `InvalidInputError`."""
+    try:
+        path: object = os.fspath(cast("os.PathLike[str] | os.PathLike[bytes]", value))
+        if isinstance(path, str) and path.strip() and "\x00" not in path:
+            return Path(path).expanduser()
+    except (TypeError, RuntimeError):
+        raise InvalidInputError(f"{name} must be a path, not {_shown(value)}.") from None
+    raise InvalidInputError(f"{name} cannot be {_shown(path)}; name a file or a folder.")
+
+
 def encodable(root: Path) -> None:
     """Raise `InvalidInputError` for a data root that SQLite cannot be told of."""
     try:

@@ -50,6 +50,7 @@ from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.ports import Embedder, Reranker
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
+from lean_memory.owning import Owning
 from lean_memory.passes import Passes
 from lean_memory.retrieval import recipes
 from lean_memory.retrieval.space import SearchModels
@@ -70,7 +71,7 @@ _FIELDS = frozenset(["text", "t_ref", "tz", "source", "client", "relearn"])
 _T = TypeVar("_T")
 
 
-class MemoryService(Maintaining):
+class MemoryService(Maintaining, Owning):
     """A memory over one data root; exported as `lean_memory.Memory`.
 
     Safe to use from several threads, several processes may have the same root open, and a process that forks may go on using it in

@@ -86,7 +86,7 @@ def empty_file(con: apsw.Connection, now: Instant) -> None:
     """Erase everything and mark the file as cleared, in one transaction; refused while a maintenance run is alive."""
     check_schema(con, Path(con.filename), builtin_migrations())
     with immediate(con):
-        _refuse_while_leased(con, now)
+        refuse_while_leased(con, now)
         con.execute("UPDATE fact SET superseded_by = NULL WHERE superseded_by IS NOT NULL")
         for table in _EMPTY:
             con.execute(f"DELETE FROM {table}")
@@ -140,7 +140,8 @@ def _leave_wal(con: apsw.Connection) -> bool:
         return False
 
 
-def _refuse_while_leased(con: apsw.Connection, now: Instant) -> None:
+def refuse_while_leased(con: apsw.Connection, now: Instant, done: str = "cleared") -> None:
+    """Raise `LeaseHeldError` while a maintenance run is alive."""
     alive = cast(
         "tuple[str, int] | None",
         con.execute(
@@ -149,5 +150,5 @@ def _refuse_while_leased(con: apsw.Connection, now: Instant) -> None:
     )
     if alive is not None:
         raise LeaseHeldError(
-            f"A maintenance run ({alive[0]}) is working on this namespace, so it was not cleared. Try again when the run has ended."
+            f"A maintenance run ({alive[0]}) is working on this namespace, so it was not {done}. Try again when the run has ended."
         )

@@ -81,8 +81,18 @@ class Eraser:
     def _bury(self) -> int:
         meant = self.scope.meant.values()
         keys = {row: self._name_key(row) for row in {said.subject for said in meant}}
+        self._bury_places()
         values = [(keys[said.subject], said.predicate, said.object_key, said.polarity) for said in meant if said.object_key]
         return tombstones.bury_sentences(self.con, self.scope.sentences, self.now) + tombstones.bury_values(self.con, values, self.now)
+
+    def _bury_places(self) -> None:
+        """Note where it stood too: not all that goes with a statement says it."""
+        for episode, spans in self.scope.cuts.items():
+            uid, text = cast("tuple[str, str]", self.con.execute("SELECT uid, text FROM episode WHERE id = ?", (episode,)).fetchone())
+            whole = any(span.start <= 0 and span.end >= len(text) for span in spans)
+            if whole:
+                tombstones.bury_episodes(self.con, [uid], self.now)
+            tombstones.bury_cuts(self.con, [] if whole else [(uid, text[span.start : span.end]) for span in spans], self.now)
 
     def _name_key(self, entity: int) -> str:
         return cast("str", self.con.execute("SELECT name_key FROM entity WHERE id = ?", (entity,)).get)

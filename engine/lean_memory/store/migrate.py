@@ -18,6 +18,7 @@ import apsw
 
 from lean_memory.errors import DamagedFileError, NewerSchemaError, StorageError
 from lean_memory.store.connection import APPLICATION_ID, immediate, open_connection, pragma_int, roll_back, run_script, snapshot
+from lean_memory.store.copying import copy_file, sync_folder
 from lean_memory.store.namespaces import draft_of, prepare_root, remove_draft
 
 _ORPHAN_AFTER_SECONDS = 10
@@ -48,7 +49,7 @@ def create_file(path: Path, name: str, migrations: Sequence[Migration]) -> None:
     draft = draft_of(path)
     try:
         _build(draft, name, migrations)
-        _put_in_place(draft, path)
+        put_in_place(draft, path)
     finally:
         remove_draft(draft)
 
@@ -120,12 +121,8 @@ def _back_up(path: Path, version: int) -> None:
     """Copy the file beside itself; the caller holds the write lock, so the copy is what the migration starts from."""
     target = path.with_name(f"{path.name}.backup-v{version}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{secrets.token_hex(2)}")
     draft = target.with_name(target.name + ".partial")
-    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
-        with contextlib.closing(apsw.Connection(str(draft))) as copy, contextlib.closing(apsw.Connection(str(path))) as source:
-            with copy.backup("main", source, "main") as backup:
-                backup.step()
-            copy.execute("PRAGMA journal_mode = DELETE")
+        copy_file(path, draft)
         draft.replace(target)
     finally:
         remove_draft(draft)
@@ -147,26 +144,20 @@ def _build(draft: Path, name: str, migrations: Sequence[Migration]) -> None:
         con.execute("PRAGMA journal_mode = WAL")
 
 
-def _put_in_place(draft: Path, path: Path) -> None:
+def put_in_place(draft: Path, path: Path) -> bool:
+    """Give a finished file its name; false where another process was first, whose file then stays."""
+    _set_orphan_aside(path.with_name(path.name + "-wal"))
     try:
         os.link(draft, path)
     except FileExistsError:
-        return
+        return False
     except OSError:
         # A file system without hard links: renaming is the next best, and fails on Windows where the name is taken.
-        if not path.exists():
-            draft.rename(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name survive power loss, where folders can be synced."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        if path.exists():
+            return False
+        draft.rename(path)
+    sync_folder(path.parent)
+    return True
 
 
 def _set_orphan_aside(wal: Path) -> None:

@@ -278,6 +278,11 @@ class NamespaceStore:
             purge(self._turn, self.path, traces)
         return replace(erased.result, backups_holding_copies=copies_of(self.path))
 
+    def purge_now(self, texts: Iterable[str]) -> None:
+        """Take erased texts out of the log and out of unused parts of the file."""
+        with self._purging:
+            purge(self._turn, self.path, self._look(partial(traces_of, texts=texts)))
+
     def would_forget(
         self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
     ) -> list[str]:

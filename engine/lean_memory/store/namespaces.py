@@ -19,6 +19,8 @@ from lean_memory.errors import DamagedFileError, ForeignFileError, InvalidNamesp
 from lean_memory.store.connection import APPLICATION_ID, errors_translated, folder_shared
 
 SUFFIX = ".memory.db"
+BACKUPS = "backups"
+"""The folder of the data root that holds backups."""
 COMPANIONS = ("-wal", "-shm", "-journal")
 """What SQLite may put beside a file while it is open."""
 
@@ -171,10 +173,9 @@ def size_on_disk(path: Path) -> int:
 
 
 def copies_of(path: Path) -> tuple[str, ...]:
-    """Files beside a namespace's that may hold what was in it: backups of older versions, and logs that were set aside."""
-    return tuple(
-        str(found) for pattern in ("{}.backup-*", "{}-wal.orphan-*") for found in sorted(path.parent.glob(pattern.format(path.name)))
-    )
+    """Files that may hold what was in a namespace's: backups, those of older versions beside it too, and logs that were set aside."""
+    patterns = ("{}.backup-*", "{}-wal.orphan-*", BACKUPS + "/*/{}", BACKUPS + "/*/{}.backup-*")
+    return tuple(str(found) for pattern in patterns for found in sorted(path.parent.glob(pattern.format(path.name))))
 
 
 def draft_of(path: Path) -> Path:
@@ -184,7 +185,7 @@ def draft_of(path: Path) -> Path:
 
 def abandoned_drafts(root: Path) -> list[Path]:
     """Files that were being made by processes that are gone."""
-    return [path for path in sorted(root.iterdir()) if (draft := _DRAFT.search(path.name)) and not _is_alive(int(draft["process"]))]
+    return [path for path in sorted(root.iterdir()) if (draft := _DRAFT.search(path.name)) and not is_alive(int(draft["process"]))]
 
 
 def remove_draft(draft: Path) -> None:
@@ -201,7 +202,8 @@ def remove_abandoned_drafts(path: Path) -> None:
                 remove_draft(draft)
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether a process with this number may be there."""
     if os.name != "posix":
         # Asking would end it there; a file that it has open cannot be removed, and one that it has not is nobody's.
         return process == os.getpid()
@@ -277,11 +279,11 @@ def _name_by(path: Path) -> str | None:
 
 
 def _identity(path: Path) -> tuple[str, bool]:
-    with contextlib.closing(_opened_to_look(path)) as con:
+    with contextlib.closing(opened_to_look(path)) as con:
         return stored_identity(con, path)
 
 
-def _opened_to_look(path: Path) -> apsw.Connection:
+def opened_to_look(path: Path) -> apsw.Connection:
     """A connection with which the file was read; where it can be written it is opened so, though nothing is.
 
     A read-only connection would leave its -wal and -shm behind.

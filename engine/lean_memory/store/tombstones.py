@@ -8,7 +8,7 @@ Clues are kept in the same table, as numbers.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,6 +19,7 @@ from lean_memory.store.wording import Words, is_said, words_of
 
 _CLUE_BITS = 16
 _OPENING = 2
+_INSERT = "INSERT OR IGNORE INTO tombstone (digest, forgotten_at) VALUES (?, ?)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ def has_tombstones(con: apsw.Connection) -> bool:
 
 def forgotten_stretches(con: apsw.Connection, text: str, words: Words) -> list[Span]:
     """The stretches of a text, given with its words, that say a forgotten sentence, in order."""
-    return [words.span(first, count) for first, count in _found(con, text, words)]
+    return [words.span(first, count) for first, count in _said(con, text, words)]
 
 
 def is_tombstoned(con: apsw.Connection, claim: Claim) -> bool:
@@ -55,9 +56,7 @@ def bury_sentences(con: apsw.Connection, sentences: Iterable[str], moment: Insta
     """Note sentences as forgotten; how many were not yet."""
     salt = _salt(con)
     phrases = {keys for sentence in sentences if (keys := words_of(sentence).keys)}
-    con.executemany(
-        "INSERT OR IGNORE INTO tombstone (digest, forgotten_at) VALUES (?, ?)", [(_clue(salt, keys), moment) for keys in phrases]
-    )
+    con.executemany(_INSERT, [(_clue(salt, keys), moment) for keys in phrases])
     return _bury(con, {_digest(salt, _sentence(keys)) for keys in phrases}, moment)
 
 
@@ -67,17 +66,57 @@ def bury_values(con: apsw.Connection, values: Iterable[tuple[str, str, str, Pola
     return _bury(con, {_digest(salt, _value(*value)) for value in values}, moment)
 
 
+def is_buried(con: apsw.Connection, value: tuple[str, str, str, Polarity]) -> bool:
+    """Whether (subject key, predicate, object key, polarity) was forgotten."""
+    return _is_known(con, _digest(_salt(con), _value(*value)))
+
+
+def bury_cuts(con: apsw.Connection, cuts: Iterable[tuple[str, str]], moment: Instant) -> None:
+    """Note which stretches were cut out of which episodes, by (id, stretch), so that they are known in an older copy of the file.
+
+    Unlike a forgotten sentence, the same words said again are no concern of theirs.
+    """
+    salt = _salt(con)
+    phrases = {(uid, keys) for uid, text in cuts if (keys := words_of(text).keys)}
+    con.executemany(_INSERT, [(_clue(salt, keys), moment) for _, keys in phrases])
+    con.executemany(_INSERT, [(_digest(salt, _of_episode(uid, keys)), moment) for uid, keys in phrases])
+
+
+def bury_episodes(con: apsw.Connection, uids: Iterable[str], moment: Instant) -> None:
+    """Note episodes as erased whole, for the same reason."""
+    salt = _salt(con)
+    con.executemany(_INSERT, [(_digest(salt, _of_episode(uid, ())), moment) for uid in uids])
+
+
+def is_erased(con: apsw.Connection, uid: str) -> bool:
+    """Whether an episode was erased whole."""
+    return _is_known(con, _digest(_salt(con), _of_episode(uid, ())))
+
+
+def cut_stretches(con: apsw.Connection, uid: str, words: Words) -> list[Span]:
+    """The stretches of an episode, given with its words, that were cut out of it since, in order."""
+    found = _found(con, words, lambda phrase: _of_episode(uid, phrase))
+    return [words.span(first, count) for first, count in found]
+
+
 def lift(con: apsw.Connection, claim: Claim) -> None:
     """The person says it after all: let every forgotten sentence that is said here, and the fact, be learned again."""
     salt, words = _salt(con), words_of(claim.sentence)
-    said = [_sentence(words.keys[first : first + count]) for first, count in _found(con, claim.sentence, words)]
+    said = [_sentence(words.keys[first : first + count]) for first, count in _said(con, claim.sentence, words)]
     value = _value_of(claim)
     messages = said if value is None else [*said, value]
     con.executemany("DELETE FROM tombstone WHERE digest = ?", [(_digest(salt, message),) for message in messages])
 
 
-def _found(con: apsw.Connection, text: str, words: Words) -> Iterator[tuple[int, int]]:
+def _said(con: apsw.Connection, text: str, words: Words) -> Iterator[tuple[int, int]]:
     """Where forgotten sentences are said: the number of the first word, and how many words."""
+    for first, count in _found(con, words, _sentence):
+        if is_said(text, words, first, count):
+            yield first, count
+
+
+def _found(con: apsw.Connection, words: Words, message: Callable[[Sequence[str]], bytes]) -> Iterator[tuple[int, int]]:
+    """Where phrases stand whose message is noted."""
     salt, lengths = _salt(con), _lengths(con)
     openings: dict[tuple[str, ...], int] = {}
     for first in range(len(words.keys) if lengths else 0):
@@ -87,7 +126,7 @@ def _found(con: apsw.Connection, text: str, words: Words) -> Iterator[tuple[int,
                 openings[opening] = _opening(salt, opening)
             for count in lengths.get((size, openings[opening]), ()):
                 phrase = words.keys[first : first + count]
-                if len(phrase) == count and _is_known(con, _digest(salt, _sentence(phrase))) and is_said(text, words, first, count):
+                if len(phrase) == count and _is_known(con, _digest(salt, message(phrase))):
                     yield first, count
 
 
@@ -107,8 +146,7 @@ def _is_known(con: apsw.Connection, digest: bytes) -> bool:
 
 
 def _bury(con: apsw.Connection, digests: Iterable[bytes], moment: Instant) -> int:
-    insert = "INSERT OR IGNORE INTO tombstone (digest, forgotten_at) VALUES (?, ?) RETURNING 1"
-    return sum(len(con.execute(insert, (digest, moment)).fetchall()) for digest in digests)
+    return sum(len(con.execute(f"{_INSERT} RETURNING 1", (digest, moment)).fetchall()) for digest in digests)
 
 
 def _clue(salt: bytes, keys: Sequence[str]) -> int:
@@ -121,6 +159,10 @@ def _opening(salt: bytes, keys: Sequence[str]) -> int:
 
 def _sentence(keys: Sequence[str]) -> bytes:
     return b"sentence\0" + _joined(keys)
+
+
+def _of_episode(uid: str, keys: Sequence[str]) -> bytes:
+    return b"episode\0" + uid.encode() + b"\0" + _joined(keys)
 
 
 def _joined(keys: Sequence[str]) -> bytes:
