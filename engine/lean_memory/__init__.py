@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from lean_memory.models.ollama import OllamaTalk
     from lean_memory.service import MemoryService as Memory
 
-__all__ = ["AddResult", "ClearResult", "Explanation", "Fact", "ForgetResult", "HistoryEntry", "LeanMemoryError", "Memory", "OllamaTalk", "SearchHit"]
+__all__ = [
+    "AddResult",
+    "ClearResult",
+    "Explanation",
+    "Fact",
+    "ForgetResult",
+    "HistoryEntry",
+    "LeanMemoryError",
+    "Memory",
+    "OllamaTalk",
+    "SearchHit",
+]
 
 _HOMES = {
     "AddResult": ("lean_memory.domain", "AddResult"),
