@@ -69,6 +69,16 @@ class Restored:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What was taken out."""
+
+    namespace: str
+    path: Path
+    facts: int
+    is_sealed: bool
+
+
 class Fate(StrEnum):
     """What an import does with a part of a bundle."""
 

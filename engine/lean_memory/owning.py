@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from lean_memory.arguments import name_of, path_of_argument, word_of
+from lean_memory.arguments import flag_of, name_of, path_of_argument, word_of, word_or_none
+from lean_memory.bundles.bundle_file import errors_in_words, opened_bundle
+from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
-from lean_memory.custody import Backup, Occasion, Restored
+from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored
 from lean_memory.errors import InvalidInputError, NotFoundError, quoted
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
 from lean_memory.settings import Settings
 from lean_memory.store import backups as store_backups
+from lean_memory.store.bringing_in import Given, bring_in
 from lean_memory.store.namespaces import BACKUPS
 from lean_memory.store.restoring import restore_file, restore_one
 
@@ -82,9 +85,47 @@ class Owning(ABC):
         files = {one.name: store_backups.check_file(source, one) for one in held}
         return [self._restored(file, name, at=backup.at) for name, file in files.items()]
 
+    def export(self, namespace: str, path: str | os.PathLike[str], *, passphrase: str | None = None) -> Exported:
+        """Take a namespace out as one file: a bundle with all that is known and when, or, where the name ends in `.md`, a text for people.
+
+        Of one moment, while others write; a file that is there is replaced. A bundle can be put under a passphrase. Raises `NotFoundError`.
+        """
+        to, sealed = path_of_argument(path, "path"), word_or_none(passphrase, "passphrase")
+        if sealed is not None and (not sealed or to.suffix == ".md"):
+            raise InvalidInputError(
+                "A passphrase goes with a bundle, not with a text for people, and cannot be empty. Nothing was written."
+            )
+        with errors_in_words(to):
+            if to.suffix == ".md":
+                facts = self._with(namespace, lambda opened: opened.store.look(lambda tx: write_markdown(tx, to)), create=False)
+                return Exported(namespace=namespace, path=to, facts=facts, is_sealed=False)
+            written = self._with(
+                namespace,
+                lambda opened: opened.store.look(lambda tx: write_namespace(tx, to, at=self._clock(), passphrase=sealed)),
+                create=False,
+            )
+        return Exported(namespace=namespace, path=to, facts=written.counts.get("fact", 0), is_sealed=sealed is not None)
+
+    def import_(
+        self, path: str | os.PathLike[str], *, namespace: str | None = None, apply: bool = False, passphrase: str | None = None
+    ) -> Imported:
+        """Say what a bundle would add and change here and where it contradicts what is here; do it with `apply`.
+
+        Into nothing everything comes as it was. Into a memory that holds something, what is known of a subject in one respect comes if the bundle
+        only goes on from what is here; where both went on differently it is told and stays as it is here. What was forgotten here stays
+        forgotten, and the state of before is kept aside. `namespace` is another name for it here. Raises `DamagedFileError` and changes nothing.
+        """
+        source, sealed = path_of_argument(path, "path"), word_or_none(passphrase, "passphrase")
+        only, is_meant = word_or_none(namespace, "namespace"), flag_of(apply, "apply")
+        with errors_in_words(source), opened_bundle(source, sealed) as (manifest, records):
+            name = manifest.namespace if only is None else only
+            given = Given(name=name, schema_version=manifest.schema_version, records=records)
+            with self._files.cleared(name), store_backups.at_work(self._settings.root, "importing") as work:
+                return bring_in(given, work, root=self._settings.root, settings=self._settings, clock=self._clock, apply=is_meant)
+
     def _restored(self, source: Path, name: str, *, at: int) -> Restored:
-        with self._files.cleared(name):
-            return restore_one(source, name, at=at, root=self._settings.root, settings=self._settings, clock=self._clock)
+        with self._files.cleared(name), store_backups.at_work(self._settings.root, "restoring") as work:
+            return restore_one(source, name, work, at=at, root=self._settings.root, settings=self._settings, clock=self._clock)
 
     def _found(self, path: Path) -> Path:
         """A backup by its path, or by its name alone."""

@@ -110,6 +110,7 @@ class Jobs:
 
     def _carry_out(self, job: _Job, namespaces: Sequence[str]) -> None:
         try:
+            troubles = self._back_up(job)
             for namespace in namespaces:
                 if self._closing.is_set():
                     break
@@ -118,12 +119,27 @@ class Jobs:
                 job.reports.append(self._tidy(job, namespace))
                 self._changed()
             job.state, job.sentence = _outcome(job.reports, whole=len(job.reports) == len(namespaces))
+            job.sentence = " ".join([*troubles, job.sentence])
         finally:
             if job.state == "running":
                 job.state, job.sentence = "failed", "The run broke off at a defect of the program; the log of the service tells more."
             job.ended_at, job.progress = _now(), None
             job.ended.set()
             self._changed()
+
+    def _back_up(self, job: _Job) -> list[str]:
+        """Before a night's run everything is backed up; what hinders that is told, and the run goes on: all that it does can be taken back."""
+        if job.asked.trigger != "nightly" or not job.asked.apply:
+            return []
+        try:
+            left_out = self._memory.backup(occasion="nightly").left_out
+            self._memory.drop_old_backups()
+        except NotFoundError:
+            return []
+        except LeanMemoryError as error:
+            log.warning("The nightly backup failed: %s", type(error).__name__)
+            return [f"There is no backup of this night: {error}"]
+        return [f"Not backed up: {sentence}" for sentence in left_out]
 
     def _tidy(self, job: _Job, namespace: str) -> ReportView:
         """Tidy one namespace; one that cannot be used leaves the others their turn."""

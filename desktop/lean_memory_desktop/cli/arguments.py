@@ -50,6 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     _clear(_command(commands, "clear", "erase a whole namespace"))
     finish = _command(commands, "finish", "let the models that are set add to what waits for them, and make missing vectors")
     finish.add_argument("--limit", type=_positive, metavar="N", help="at most so many texts")
+    _add_owning(commands)
     _add_upkeep(commands)
     _command(commands, "namespaces", "list the namespaces")
     _command(commands, "status", "counts and sizes")
@@ -80,6 +81,31 @@ def _add_upkeep(commands: _Commands) -> None:
     _decide(_command(commands, "decide", "decide what is proposed"))
     _revert(_command(commands, "revert", "take back what a run did, or a decision"))
     _history(_command(commands, "promote", "bring back a fact that was put away as unimportant, for good"))
+
+
+def _add_owning(commands: _Commands) -> None:
+    backup = _command(commands, "backup", "copy every namespace, or the one named with -n, while assistants go on")
+    backup.add_argument("words", nargs="?", action=_AsList, metavar="FOLDER", help="a new folder (default: one in the data folder)")
+    backup.add_argument("--list", dest="listed", action="store_true", help="list the backups in the data folder instead")
+    restore = _command(
+        commands, "restore", "bring back what a backup holds, but for what was forgotten since; lists the backups without a word"
+    )
+    restore.add_argument("words", nargs="?", action=_AsList, metavar="BACKUP", help="its name or folder, or one file of it")
+    restore.add_argument("--yes", action="store_true", help="do not ask")
+    export = _command(commands, "export", "write a namespace to one file: FILE.leanmem for another memory, FILE.md for people")
+    export.add_argument("words", nargs=1, metavar="FILE", help="where to write it")
+    export.add_argument("--passphrase", action="store_true", help="put the bundle under a passphrase ($LM_PASSPHRASE, else asked for)")
+    bring = _command(commands, "import", "show what a bundle would add and change, and where it contradicts what is here")
+    bring.add_argument("words", nargs=1, metavar="FILE", help="a bundle (.leanmem)")
+    bring.add_argument("--apply", action="store_true", help="do it")
+    bring.add_argument("--passphrase", action="store_true", help="the bundle is under a passphrase ($LM_PASSPHRASE, else asked for)")
+
+
+class _AsList(argparse.Action):
+    """Keeps one word, or none, as every command has its words."""
+
+    def __call__(self, parser: object, namespace: argparse.Namespace, values: object, option_string: str | None = None) -> None:
+        namespace.words = [] if values is None else [str(values)]
 
 
 def _command(commands: _Commands, name: str, about: str) -> argparse.ArgumentParser:

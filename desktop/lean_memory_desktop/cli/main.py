@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 from collections.abc import Callable
@@ -22,6 +23,10 @@ _HOMES = {
     "forget": "erasing",
     "clear": "erasing",
     "finish": "finishing",
+    "backup": "keeping",
+    "restore": "keeping",
+    "export": "moving",
+    "import": "moving",
     "maintain": "maintaining",
     "review": "reviewing",
     "decide": "reviewing",
@@ -67,7 +72,8 @@ def _command(options: Options) -> Callable[[Options], int]:
         return start
     home = _HOMES[options.command]
     module = importlib.import_module(f"lean_memory_desktop.cli.{home}")
-    return cast("Callable[[Options], int]", getattr(module, options.command))
+    name = f"{options.command}_" if keyword.iskeyword(options.command) else options.command
+    return cast("Callable[[Options], int]", getattr(module, name))
 
 
 def _tell_version(_: Options) -> int:

@@ -67,6 +67,8 @@ class Options(argparse.Namespace):
     text: str | None = None
     choice: str | None = None
     revision: int | None = None
+    listed: bool = False
+    passphrase: bool = False
 
     def __init__(self) -> None:
         super().__init__()

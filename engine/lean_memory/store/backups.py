@@ -15,7 +15,7 @@ import re
 import secrets
 import shutil
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
@@ -26,7 +26,7 @@ from lean_memory.domain import Instant
 from lean_memory.errors import DamagedFileError, LeanMemoryError, NotFoundError, StorageError, StorageFullError
 from lean_memory.store.connection import errors_translated
 from lean_memory.store.copying import contents_of, copy_file, sha256_of, sync_file, sync_folder
-from lean_memory.store.namespaces import BACKUPS, FileKind, file_name, is_alive, kind_of, path_of, size_on_disk
+from lean_memory.store.namespaces import BACKUPS, FileKind, file_name, is_alive, kind_of, path_of, prepare_root, size_on_disk
 
 MANIFEST = "manifest.json"
 KEEP = "keep.toml"
@@ -159,6 +159,23 @@ def work_folder(parent: Path, what: str) -> Path:
     folder = parent / f".lean-memory-{what}-{os.getpid()}-{secrets.token_hex(4)}"
     folder.mkdir(mode=0o700, parents=True)
     return folder
+
+
+@contextlib.contextmanager
+def at_work(root: Path, what: str) -> Generator[Path]:
+    """A private folder in the data root for the time of the block. What killed processes left of theirs goes first."""
+    prepare_root(root)
+    parent = root / BACKUPS
+    with errors_translated(parent):
+        parent.mkdir(mode=0o700, exist_ok=True)
+        remove_abandoned(parent)
+        folder = work_folder(parent, what)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            parent.rmdir()
 
 
 def remove_abandoned(parent: Path) -> None:

@@ -36,13 +36,13 @@ from lean_memory.store.connection import errors_translated, folder_shared, has_m
 from lean_memory.store.copying import contents_of, sync_folder
 from lean_memory.store.migrate import builtin_migrations, put_in_place
 from lean_memory.store.namespace_store import NamespaceStore
-from lean_memory.store.namespaces import BACKUPS, COMPANIONS, SUFFIX, FileKind, kind_of, opened_to_look, path_of, prepare_root, remove_draft
+from lean_memory.store.namespaces import BACKUPS, COMPANIONS, SUFFIX, FileKind, kind_of, opened_to_look, path_of, remove_draft
 from lean_memory.store.scrub import Graves, Scrubbed, graves_of, next_moment, scrub
 
 _LINKS_APART = "UPDATE index_change SET change = change + ?"
 _OTHER_NUMBERS = 10**13
 _ASIDE_DAMAGED = "The file that was there is damaged; it is kept aside as it is."
-_UNTOLD = "What was forgotten since could not be read from it; only what the other backups know of that was left out."
+_UNTOLD = "What was forgotten since could not be read from it; only what the newest other backup knows of that was left out."
 _UNGUARDED = "It had tombstones of another history, which are let go; what they forbade could be learned again."
 
 KeepAside = Callable[[], Path | None]
@@ -58,34 +58,31 @@ class Present:
     moment: Instant
 
 
-def restore_one(source: Path, name: str, *, at: int, root: Path, settings: Settings, clock: Clock) -> Restored:
-    """Bring one namespace back from the copy `source`, which stays as it is, and keep its present state aside.
+def restore_one(source: Path, name: str, work: Path, *, at: int, root: Path, settings: Settings, clock: Clock) -> Restored:
+    """Bring one namespace back from the copy `source`, which stays as it is, and keep its present state aside; `work` is an empty folder.
 
     Raises `DamagedFileError`, `ForeignFileError` or `NewerSchemaError` before anything is changed; `LeaseHeldError` during maintenance.
     """
-    prepare_root(root)
-    path = path_of(root, name)
-    with errors_translated(path):
-        (root / BACKUPS).mkdir(mode=0o700, exist_ok=True)
-        backups.remove_abandoned(root / BACKUPS)
-        work = backups.work_folder(root / BACKUPS, "restoring")
-    try:
-        present = look_at(path)
-        with errors_translated(source):
-            draft = path_of(work, name)
-            shutil.copyfile(source, draft)
-        if contents_of(draft).is_cleared:
-            raise NotFoundError(f"{source} holds nothing: the namespace “{quoted(name)}” had been cleared. Nothing was changed.")
-        scrubbed = _prepared(work, name, present, _graves(root, name, present), settings=settings, clock=clock)
-        held = contents_of(draft)
-        aside = take_place(draft, path, present, now=clock(), settings=settings, occasion=Occasion.BEFORE_RESTORE)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    path, draft = path_of(root, name), path_of(work, name)
+    present = look_at(path)
+    with errors_translated(source):
+        shutil.copyfile(source, draft)
+    if contents_of(draft).is_cleared:
+        raise NotFoundError(f"{source} holds nothing: the namespace “{quoted(name)}” had been cleared. Nothing was changed.")
+    scrubbed = _prepared(work, name, present, _graves(root, name, present, source), settings=settings, clock=clock)
+    held = contents_of(draft)
+    aside = take_place(draft, path, present, now=clock(), settings=settings, occasion=Occasion.BEFORE_RESTORE)
     notes = [_ASIDE_DAMAGED] if present.is_there and not present.is_sound else []
     notes += [_UNTOLD] if present.is_there and present.graves is None else []
     notes += [] if scrubbed.is_guarded else [_UNGUARDED]
     return Restored(
-        name=name, at=Instant(at), episodes=held.episodes, facts=held.facts, kept_aside=aside, scrubbed=scrubbed.facts, notes=tuple(notes)
+        name=name,
+        at=Instant(at),
+        episodes=held.episodes,
+        facts=held.facts,
+        kept_aside=aside,
+        scrubbed=scrubbed.facts,
+        notes=tuple(notes),
     )
 
 
@@ -204,18 +201,19 @@ def finish_file(path: Path) -> None:
     remove_draft(path.with_name(path.name + "-wal"))
 
 
-def _graves(root: Path, name: str, present: Present) -> list[Graves]:
-    """What is known to have been forgotten: by the file that is there, and by the backups in the data root, the present one last."""
-    found: list[Graves] = []
-    for backup in backups.backups_in(root):
+def _graves(root: Path, name: str, present: Present, source: Path) -> list[Graves]:
+    """What is known to have been forgotten: by the file that is there, or where it cannot tell, by the newest backup that can.
+
+    An older one may forbid what the person has allowed again since.
+    """
+    if present.graves is not None:
+        return [present.graves]
+    for backup in backups.backups_in(root) if present.is_there else ():
         for held in backup.namespaces:
-            if held.name == name:
+            if held.name == name and backup.path / held.file != source:
                 with contextlib.suppress(LeanMemoryError, apsw.Error):
-                    found.append(_graves_in(backup, held.file))
-    if present.graves is None:
-        return found
-    # Of other histories only the present one counts: the person cleared those.
-    return [each for each in found if each.salt == present.graves.salt] + [present.graves]
+                    return [_graves_in(backup, held.file)]
+    return []
 
 
 def _graves_in(backup: Backup, file: str) -> Graves:
