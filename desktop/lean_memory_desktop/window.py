@@ -79,6 +79,7 @@ class Window:
             TITLE, link, width=place.width, height=place.height, x=place.x, y=place.y, min_size=_SMALLEST, text_select=True
         )
         self._window = window
+        window.events.before_show += lambda: allow_local_storage(window.native)
         window.events.closing += self._close
         window.events.resized += self._resized
         window.events.moved += self._moved
@@ -131,6 +132,19 @@ class Window:
             write_object(self._root / WINDOW_FILE, asdict(self._place))
         except OSError as error:
             print(f"The window's place could not be kept: {error}", file=sys.stderr)
+
+
+def allow_local_storage(widget: Any) -> None:
+    """Give the page its storage back, in memory only.
+
+    pywebview's private mode, in which nothing of what is shown reaches the disk, also takes local storage away on GTK; the page keeps its key
+    there. Its other web engines leave it alone.
+    """
+    settings = widget.get_settings() if hasattr(widget, "load_uri") else None
+    if settings is not None:
+        settings.set_enable_html5_local_storage(True)
+    for child in widget.get_children() if hasattr(widget, "get_children") else ():
+        allow_local_storage(child)
 
 
 def main() -> int:

@@ -6,11 +6,11 @@ import contextlib
 import os
 import shutil
 import subprocess
-from collections.abc import Generator, Mapping
+import threading
+import time
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from support.supervised import eventually
 
 NEEDED = ("Xvfb", "dbus-daemon", "openbox", "tint2", "dunst", "xdotool", "import")
 """What has to be installed, from the packages xvfb dbus openbox tint2 dunst xdotool imagemagick."""
@@ -36,6 +36,14 @@ _NOTICES = """
 [urgency_normal]
     timeout = 0
 """
+
+
+def eventually(holds: Callable[[], object], *, patience: float = 40.0) -> None:
+    """Wait, with a bound in seconds of the clock as looking at a screen takes its time, until something has happened."""
+    deadline, tick = time.monotonic() + patience, threading.Event()
+    while not holds():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        tick.wait(0.1)
 
 
 def missing() -> list[str]:
