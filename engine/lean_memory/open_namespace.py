@@ -180,10 +180,10 @@ class OpenNamespace:
         """Facts are given in answer: what comes back of them is no new evidence."""
         self.ingest.served.note(facts, self._clock())
 
-    def forget(self, fact_id: str | None, episode_id: str | None, entity: str | None) -> ForgetResult:
+    def forget(self, fact_id: str | None, episode_id: str | None, entity: str | None, call: str | None) -> ForgetResult:
         """Erase, and let nothing of it linger in this process."""
         try:
-            return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity)
+            return self.store.forget(fact_id=fact_id, episode_id=episode_id, entity=entity, call=call)
         finally:
             self.ingest.after_forgetting()
 

@@ -219,14 +219,25 @@ class MemoryService(Maintaining, Owning):
         return self._with(namespace, lambda opened: explanation(opened.store.grounds(wanted)), create=False)
 
     def forget(
-        self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None
+        self,
+        namespace: str,
+        *,
+        fact_id: str | None = None,
+        episode_id: str | None = None,
+        entity: str | None = None,
+        call: str | None = None,
     ) -> ForgetResult:
         """Erase a fact, an episode or everything about an entity, down to the last byte, and do not learn it again.
 
-        Exactly one of the three is given. Raises `NotFoundError` if there is no such thing.
+        Exactly one of the three is given. Raises `NotFoundError` if there is no such thing. A `call` is a name of your own for this
+        call, by which `has_forgotten` knows it from the moment on in which it is erased; only a digest of it is kept.
         """
         check_target(fact_id, episode_id, entity)
-        return self._with(namespace, lambda opened: opened.forget(fact_id, episode_id, entity), create=False)
+        return self._with(namespace, lambda opened: opened.forget(fact_id, episode_id, entity, call), create=False)
+
+    def has_forgotten(self, namespace: str, call: str) -> bool:
+        """Whether a `forget` with this `call` has erased what it asked for, also where its caller did not live to be told."""
+        return self._with(namespace, lambda opened: opened.store.has_erased(call), create=False)
 
     def would_forget(
         self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None

@@ -134,9 +134,11 @@ def would_forget(memory: MemoryService, namespace: str, asked: ForgetRequest) ->
     return tuple(memory.would_forget(namespace, fact_id=asked.fact_id, episode_id=asked.episode_id, entity=asked.entity))
 
 
-def forget(memory: MemoryService, namespace: str, asked: ForgetRequest) -> Forgotten:
-    """Erase."""
-    result = memory.forget(namespace, fact_id=asked.fact_id, episode_id=asked.episode_id, entity=asked.entity)
+def forget(memory: MemoryService, namespace: str, asked: ForgetRequest, call: str | None = None) -> Forgotten:
+    """Erase, once for all calls of one name."""
+    if call is not None and memory.has_forgotten(namespace, call):
+        return Forgotten(namespace=namespace, facts=0, episodes=0, passages=0, entities=0, tombstones=0, earlier=True)
+    result = memory.forget(namespace, fact_id=asked.fact_id, episode_id=asked.episode_id, entity=asked.entity, call=call)
     return views.forgotten_view(namespace, result)
 
 

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 
 from lean_memory import errors
 from lean_memory_bridge import refusals
+from lean_memory_bridge.proven import ProvenConnection
 from lean_memory_bridge.refusals import UnreachableError
-from lean_memory_bridge.runtime import CLIENT_HEADER, HOST, Live, admin_token, find, fresh_key
+from lean_memory_bridge.runtime import CLIENT_HEADER, Live, admin_token, find, fresh_key
 from lean_memory_bridge.schemas import (
     AccessLog,
     Added,
@@ -165,7 +166,7 @@ class ServiceClient:
 
     def forget(self, asked: ForgetRequest) -> Forgotten:
         """Erase, down to the last byte."""
-        return self._post("forget", asked, Forgotten)
+        return self._post("forget", asked, Forgotten, again=True, headers={"Idempotency-Key": fresh_key()})
 
     def clear(self, namespace: str) -> Cleared:
         """Remove a namespace."""
@@ -310,7 +311,7 @@ class ServiceClient:
 
     @contextlib.contextmanager
     def _connected(self, timeout: float) -> Generator[http.client.HTTPConnection]:
-        connection = http.client.HTTPConnection(HOST, self._live.port, timeout=timeout)
+        connection = ProvenConnection(self._live, self._token, timeout=timeout)
         try:
             yield connection
         except (OSError, http.client.HTTPException) as error:

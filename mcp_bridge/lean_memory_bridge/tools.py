@@ -17,7 +17,7 @@ from mcp_types.version import is_version_at_least
 from pydantic import BaseModel, Field
 from starlette.requests import HTTPConnection
 
-from lean_memory.errors import LeanMemoryError
+from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory_bridge import wording
 from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.guard import CALLER
@@ -104,7 +104,7 @@ async def memory_add(
     """
     with sentences():
         asked = AddRequest(text=text, namespace=namespace or None, t_ref=t_ref, source=source)
-        result = await verbs_of(ctx).add(caller_of(ctx), asked, _request(ctx).headers.get("idempotency-key"))
+        result = await verbs_of(ctx).add(caller_of(ctx), asked, key_of(ctx))
     return answered(result, wording.added(result))
 
 
@@ -173,10 +173,22 @@ class CannotAsk(Erase):
     erase: bool = False
 
 
-async def ask_the_person(fact_id: str, namespace: str | None, ctx: Calling) -> Elicit[Erase] | CannotAsk:
+class Answered(Erase):
+    """No question: the person said yes to this very call, and its answer was lost."""
+
+    erase: bool = True
+
+
+async def ask_the_person(fact_id: str, namespace: str | None, ctx: Calling) -> Elicit[Erase] | CannotAsk | Answered:
     """Show the person exactly what would be erased, by the code that erases it."""
+    verbs, caller = verbs_of(ctx), caller_of(ctx)
     with sentences():
-        texts = await verbs_of(ctx).would_forget(caller_of(ctx), ForgetRequest(namespace=namespace or None, fact_id=fact_id))
+        try:
+            texts = await verbs.would_forget(caller, ForgetRequest(namespace=namespace or None, fact_id=fact_id))
+        except NotFoundError:
+            if await verbs.has_forgotten(caller, namespace or None, key_of(ctx)):
+                return Answered()
+            raise
     if not can_ask(ctx):
         return CannotAsk()
     more = f"\n… and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
@@ -200,7 +212,7 @@ async def memory_forget(
     match answer:
         case AcceptedElicitation(data=Erase(erase=True)):
             with sentences():
-                erased = await verbs_of(ctx).forget(caller, ForgetRequest(namespace=where, fact_id=fact_id))
+                erased = await verbs_of(ctx).forget(caller, ForgetRequest(namespace=where, fact_id=fact_id), key_of(ctx))
             return answered(ForgetOutcome(forgotten=True, erased=erased), wording.forgotten(erased))
         case AcceptedElicitation(data=CannotAsk()):
             return await _left_to_the_person(ctx, where, fact_id)
@@ -234,6 +246,11 @@ async def memory_clear(
 def caller_of(ctx: Calling) -> Caller:
     """Who is calling: whoever the guard let in."""
     return cast("Caller", _request(ctx).scope[CALLER])
+
+
+def key_of(ctx: Calling) -> str | None:
+    """The key by which a call is known when it is sent again, if it has one."""
+    return _request(ctx).headers.get("idempotency-key")
 
 
 def verbs_of(ctx: Calling) -> Verbs:

@@ -161,13 +161,20 @@ class Verbs:
         call = Asked(caller=caller, verb="would-forget", namespace=where)
         return await self.done(call, lambda: answering.would_forget(self.memory, where, asked), lambda texts: (len(texts), None))
 
-    async def forget(self, caller: Caller, asked: ForgetRequest) -> Forgotten:
-        """Erase, down to the last byte."""
+    async def forget(self, caller: Caller, asked: ForgetRequest, key: str | None = None) -> Forgotten:
+        """Erase, down to the last byte. A caller that got no answer may send the same again with the same `key`, to whatever process."""
         where = asked.namespace or caller.namespace
         call = Asked(caller=caller, verb="forget", namespace=where, writes=True)
-        erased = await self.done(call, lambda: answering.forget(self.memory, where, asked), lambda done: (done.facts, None))
+        erased = await self.done(
+            call, lambda: answering.forget(self.memory, where, asked, _call_of(caller, key)), lambda done: (done.facts, None)
+        )
         self.repeats.forget()
         return erased
+
+    async def has_forgotten(self, caller: Caller, namespace: str | None, key: str | None) -> bool:
+        """Whether the caller's call with this key has erased what it asked for."""
+        call, where = _call_of(caller, key), namespace or caller.namespace
+        return call is not None and await self.read(caller, "would-forget", lambda: self.memory.has_forgotten(where, call))
 
     async def clear(self, caller: Caller, namespace: str) -> Cleared:
         """Remove a namespace and its file, and its name from the access log."""
@@ -229,6 +236,10 @@ class Verbs:
         )
         self.log.note(entry)
         self.changed()
+
+
+def _call_of(caller: Caller, key: str | None) -> str | None:
+    return None if key is None else f"{caller.name}\0{key}"
 
 
 def _of_added(added: Added) -> tuple[int, object]:

@@ -99,6 +99,8 @@ def namespaces(result: Namespaces) -> str:
 
 def forgotten(result: Forgotten) -> str:
     """What was erased."""
+    if result.earlier:
+        return "Erased for good, with the words it came from, when this was asked for the first time. It will not be learned again."
     copies = f" Copies may still be in: {', '.join(result.backups_holding_copies)}." if result.backups_holding_copies else ""
     return f"Erased for good: {result.facts} fact(s), and the words they came from. It will not be learned again.{copies}"
 

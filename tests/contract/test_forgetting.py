@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lean_memory import Memory
 from lean_memory.domain import EndReason
+from lean_memory.errors import NotFoundError
 from support.embedding import WordEmbedder
 from support.moments import day
 
@@ -148,3 +149,15 @@ def test_what_was_corrected_is_shown_in_the_history_and_can_be_forgotten_after_i
             assert memory.check("ana") == []
     memory.forget("ana", fact_id=wrong.id)
     assert b"zqxville" not in bytes_of(root)
+
+
+def test_a_call_that_erased_is_known_by_its_name_and_by_no_other(memory: Memory) -> None:
+    [fact] = memory.add("ana", "My locker number is 4711.")
+    assert not memory.has_forgotten("ana", "zanzibar call")
+    memory.forget("ana", fact_id=fact, call="zanzibar call")
+    assert memory.has_forgotten("ana", "zanzibar call")
+    assert not memory.has_forgotten("ana", "another call")
+    assert b"zanzibar" not in bytes_of(memory.root)
+    with pytest.raises(NotFoundError):
+        memory.forget("ana", fact_id="nothing", call="a call in vain")
+    assert not memory.has_forgotten("ana", "a call in vain")

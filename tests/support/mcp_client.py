@@ -16,9 +16,14 @@ from support.service import ServiceProcess
 
 
 @contextlib.asynccontextmanager
-async def connected(service: ServiceProcess, name: str, *, mode: str = "auto", answers: str | None = None) -> AsyncGenerator[Client]:
-    """A client that speaks for `name`; `answers` is what its person says to a question: accept, refuse, decline or cancel."""
-    headers = {"Authorization": f"Bearer {admin_token(service.root)}", CLIENT_HEADER: name}
+async def connected(
+    service: ServiceProcess, name: str, *, mode: str = "auto", answers: str | None = None, key: str | None = None
+) -> AsyncGenerator[Client]:
+    """A client that speaks for `name`; `answers` is what its person says to a question: accept, refuse, decline or cancel.
+
+    With a `key` all its calls are sent under that one, as a shim does with a call that it sends again.
+    """
+    headers = {"Authorization": f"Bearer {admin_token(service.root)}", CLIENT_HEADER: name, **({"Idempotency-Key": key} if key else {})}
 
     async def on_question(_context: Any, asked: Any) -> ElicitResult:
         if answers in {"accept", "refuse"}:

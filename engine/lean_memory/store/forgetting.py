@@ -8,8 +8,9 @@ from typing import cast
 import apsw
 
 from lean_memory.domain import EpisodeId, FactId
+from lean_memory.store import tombstones
 from lean_memory.store.forget import Erased, Eraser
-from lean_memory.store.forget_scope import Scope, find_scope
+from lean_memory.store.forget_scope import Reach, Scope, find_scope
 from lean_memory.store.writing import WriteTransaction
 
 _State = tuple[bytes, int]
@@ -21,19 +22,26 @@ class Seen:
 
     state: _State
     scope: Scope
+    call: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What the person wants forgotten: exactly one of the three."""
+    """What the person wants forgotten: exactly one of four; and the name of the call that asks for it, if it has one."""
 
-    fact_id: FactId | str | None
-    episode_id: EpisodeId | str | None
-    entity: str | None
+    fact_id: FactId | str | None = None
+    episode_id: EpisodeId | str | None = None
+    entity: str | None = None
+    reach: Reach | None = None
+    call: str | None = None
 
     def find(self, con: apsw.Connection) -> Seen:
         """How far it reaches. Raises `NotFoundError` if there is no such thing."""
-        return Seen(state=_state(con), scope=find_scope(con, fact_id=self.fact_id, episode_id=self.episode_id, entity=self.entity))
+        return Seen(state=_state(con), scope=self.scope(con), call=self.call)
+
+    def scope(self, con: apsw.Connection) -> Scope:
+        """The same alone. Raises as `find` does."""
+        return find_scope(con, fact_id=self.fact_id, episode_id=self.episode_id, entity=self.entity, reach=self.reach)
 
 
 def erase_as_seen(tx: WriteTransaction, seen: Seen) -> Erased | None:
@@ -43,7 +51,10 @@ def erase_as_seen(tx: WriteTransaction, seen: Seen) -> Erased | None:
 
 def erase(tx: WriteTransaction, seen: Seen) -> Erased:
     """Erase what was seen in this transaction."""
-    return Eraser(con=tx.connection, scope=seen.scope, now=tx.recorded_at).run()
+    erased = Eraser(con=tx.connection, scope=seen.scope, now=tx.recorded_at).run()
+    if seen.call is not None:
+        tombstones.bury_call(tx.connection, seen.call, tx.recorded_at)
+    return erased
 
 
 def _state(con: apsw.Connection) -> _State:

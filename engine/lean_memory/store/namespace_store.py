@@ -36,7 +36,7 @@ from lean_memory.store.episodes import NewEpisode, load_episode, recent_episodes
 from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_history
 from lean_memory.store.foresight import sentences_of
 from lean_memory.store.forget import traces_of
-from lean_memory.store.forget_scope import find_scope
+from lean_memory.store.forget_scope import Reach
 from lean_memory.store.forgetting import Target, erase, erase_as_seen
 from lean_memory.store.grounds import Grounds, read_grounds
 from lean_memory.store.health import check_invariants, read_status
@@ -45,7 +45,7 @@ from lean_memory.store.namespaces import FileKind, copies_of, kind_of, path_of
 from lean_memory.store.opened_file import FileOpener, OpenedFile
 from lean_memory.store.purge import purge
 from lean_memory.store.reading import HydratedRow, ReadTransaction
-from lean_memory.store.tombstones import has_tombstones
+from lean_memory.store.tombstones import has_erased, has_tombstones
 from lean_memory.store.writing import WriteTransaction
 
 __all__ = ["HydratedRow", "NamespaceStore", "NewEpisode", "ReadTransaction", "WriteTransaction"]
@@ -255,16 +255,23 @@ class NamespaceStore:
     # What is erased
 
     def forget(
-        self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
+        self,
+        *,
+        fact_id: FactId | str | None = None,
+        episode_id: EpisodeId | str | None = None,
+        entity: str | None = None,
+        reach: Reach | None = None,
+        call: str | None = None,
     ) -> ForgetResult:
-        """Erase exactly one of a fact (or a passage, by the id of its hit), an episode, or everything about an entity.
+        """Erase exactly one of a fact (or a passage, by the id of its hit), an episode, everything about an entity, or what `reach` covers.
 
         What it said is in no file of the namespace afterwards, and is not learned again. Backups that may hold it are named in the
         result. Passages that were changed wait for their vectors (`texts_without_vector`). Raises `NotFoundError`; `BusyError`, or another
         `StorageError` that says so, if it is erased but copies in the log or in unused parts of the file could not be removed for now.
+        A `call` is a name by which `has_erased` knows it from the moment on in which it is erased.
         """
 
-        target = Target(fact_id=fact_id, episode_id=episode_id, entity=entity)
+        target = Target(fact_id=fact_id, episode_id=episode_id, entity=entity, reach=reach, call=call)
         with self._purging:
             erased = None
             for _ in range(_LOOKS_BEFORE):
@@ -284,10 +291,20 @@ class NamespaceStore:
             purge(self._turn, self.path, self._look(partial(traces_of, texts=texts)))
 
     def would_forget(
-        self, *, fact_id: FactId | str | None = None, episode_id: EpisodeId | str | None = None, entity: str | None = None
+        self,
+        *,
+        fact_id: FactId | str | None = None,
+        episode_id: EpisodeId | str | None = None,
+        entity: str | None = None,
+        reach: Reach | None = None,
     ) -> list[str]:
         """The texts that `forget` with the same arguments would erase. Raises `NotFoundError` where it would."""
-        return self._look(lambda con: sentences_of(con, find_scope(con, fact_id=fact_id, episode_id=episode_id, entity=entity)))
+        target = Target(fact_id=fact_id, episode_id=episode_id, entity=entity, reach=reach)
+        return self._look(lambda con: sentences_of(con, target.scope(con)))
+
+    def has_erased(self, call: str) -> bool:
+        """Whether a call of this name has erased what it asked for."""
+        return self._look(partial(has_erased, call=call))
 
     def has_tombstones(self) -> bool:
         """Whether anything was ever forgotten here."""

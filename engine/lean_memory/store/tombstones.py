@@ -99,6 +99,16 @@ def cut_stretches(con: apsw.Connection, uid: str, words: Words) -> list[Span]:
     return [words.span(first, count) for first, count in found]
 
 
+def bury_call(con: apsw.Connection, call: str, moment: Instant) -> None:
+    """Note that a call erased what it asked for, so that it is known when it is made again."""
+    con.execute(_INSERT, (_digest(_salt(con), _of_call(call)), moment))
+
+
+def has_erased(con: apsw.Connection, call: str) -> bool:
+    """Whether a call of this name has erased what it asked for."""
+    return _is_known(con, _digest(_salt(con), _of_call(call)))
+
+
 def lift(con: apsw.Connection, claim: Claim) -> None:
     """The person says it after all: let every forgotten sentence that is said here, and the fact, be learned again."""
     salt, words = _salt(con), words_of(claim.sentence)
@@ -163,6 +173,10 @@ def _sentence(keys: Sequence[str]) -> bytes:
 
 def _of_episode(uid: str, keys: Sequence[str]) -> bytes:
     return b"episode\0" + uid.encode() + b"\0" + _joined(keys)
+
+
+def _of_call(call: str) -> bytes:
+    return b"call\0" + call.encode("utf-8", "surrogatepass")
 
 
 def _joined(keys: Sequence[str]) -> bytes:

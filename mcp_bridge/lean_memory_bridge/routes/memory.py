@@ -30,15 +30,18 @@ from lean_memory_bridge.schemas import (
 router = APIRouter(prefix="/api/v1", tags=["memory"])
 
 
+RepeatedKey = Annotated[
+    str | None,
+    Header(max_length=200, description="A call that repeats the key of an earlier one gets its answer and is not done again."),
+]
+
+
 @router.post("/add")
 async def add(
     asked: AddRequest,
     parts: TheParts,
     caller: TheCaller,
-    idempotency_key: Annotated[
-        str | None,
-        Header(max_length=200, description="A call that repeats the key of an earlier one gets its answer and is not done again."),
-    ] = None,
+    idempotency_key: RepeatedKey = None,
 ) -> Added:
     """Remember a text; durable when this answers."""
     return await parts.verbs.add(caller, asked, idempotency_key)
@@ -108,9 +111,9 @@ async def would_forget(asked: ForgetRequest, parts: TheParts, caller: TheCaller)
 
 
 @router.post("/forget")
-async def forget(asked: ForgetRequest, parts: TheParts, caller: TheCaller) -> Forgotten:
+async def forget(asked: ForgetRequest, parts: TheParts, caller: TheCaller, idempotency_key: RepeatedKey = None) -> Forgotten:
     """Erase a fact, an episode or everything about an entity."""
-    return await parts.verbs.forget(caller, asked)
+    return await parts.verbs.forget(caller, asked, idempotency_key)
 
 
 @router.post("/clear")

@@ -201,6 +201,8 @@ class Forgotten(Answer):
     entities: int
     tombstones: int
     backups_holding_copies: tuple[str, ...] = ()
+    earlier: bool = False
+    """True where it is the repetition of a call whose answer was lost: what that one erased is not counted again."""
 
 
 class ForgetOutcome(Answer):
