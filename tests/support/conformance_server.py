@@ -31,6 +31,7 @@ from lean_memory_bridge.guard import Guard
 from lean_memory_bridge.mcp_endpoint import McpEndpoint
 from lean_memory_bridge.runtime import admin_token, find
 from lean_memory_bridge.streams import Streams
+from lean_memory_bridge.window import WindowDoor
 
 Context = ServerRequestContext[Any, Any]
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
@@ -245,7 +246,8 @@ def own_app(port: int, folder: Path) -> ASGIApp:
             yield
 
     app = Starlette(routes=[Route("/mcp", endpoint=endpoint, methods=["GET", "POST", "DELETE"])], lifespan=lifespan)
-    return WithToken(Guard(app, port=port, callers=Callers(TOKEN, ClientBook(folder)), streams=Streams()))
+    callers = Callers(TOKEN, ClientBook(folder))
+    return WithToken(Guard(app, port=port, callers=callers, streams=Streams(), window=WindowDoor(TOKEN)))
 
 
 class PassOn:
