@@ -49,7 +49,8 @@ class Doorbell:
     def _hear(self, caller: socket.socket) -> None:
         try:
             caller.settimeout(_PATIENCE)
-            said = caller.makefile("rb").readline(_LONGEST)
+            with caller.makefile("rb") as lines:
+                said = lines.readline(_LONGEST)
             word, _, page = said.decode("ascii", "replace").strip().partition(" ")
             if hmac.compare_digest(word.encode(), self._word.encode()):
                 self._rung(page)
@@ -66,8 +67,8 @@ def ring(root: Path, page: str = "") -> bool:
     if not (isinstance(port, int) and isinstance(word, str) and 0 < port < 65_536):
         return False
     try:
-        with socket.create_connection((_HOST, port), timeout=_PATIENCE) as line:
+        with socket.create_connection((_HOST, port), timeout=_PATIENCE) as line, line.makefile("rb") as answer:
             line.sendall(f"{word} {page}\n".encode("ascii", "replace"))
-            return line.makefile("rb").readline(_LONGEST) == _HEARD
+            return answer.readline(_LONGEST) == _HEARD
     except OSError:
         return False

@@ -47,6 +47,7 @@ class Notifier:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
+            self._loop.run_until_complete(_give_up())
         finally:
             self._loop.close()
 
@@ -61,3 +62,12 @@ class Notifier:
         except Exception as error:  # noqa: BLE001 - each system's library has errors of its own, and none may end the thread
             # No word of the notice: the log may be shown to others.
             log.warning("A notification could not be shown: %s", type(error).__name__)
+
+
+async def _give_up() -> None:
+    """End what is still being shown, and what was only just asked for."""
+    await asyncio.sleep(0)
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

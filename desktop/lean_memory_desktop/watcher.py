@@ -46,12 +46,12 @@ class Watcher:
 
     def run(self) -> None:
         """Follow until `stop`."""
-        was_there = True
+        was_told = False
         while not self._ended.is_set():
-            is_there = self._follow()
-            if (is_there or was_there) and not self._ended.is_set():
+            was_there = self._follow()
+            if (was_there or not was_told) and not self._ended.is_set():
                 self._lost()
-            was_there = is_there
+            was_told = True
             self._ended.wait(self._pause if self._has_seen else self._first_pause)
 
     def _follow(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import threading
@@ -46,8 +47,7 @@ class WindowKeeper:
             process = self._process
         if process is None:
             return
-        if process.stdin is not None:
-            process.stdin.close()
+        _close(process)
         try:
             process.wait(_GOODBYE)
         except subprocess.TimeoutExpired:
@@ -80,6 +80,7 @@ class WindowKeeper:
         started = time.monotonic()
         code = process.wait()
         with self._lock:
+            _close(process)
             if self._ending or code == 0 or process is not self._process:
                 return
             if code == EXIT_ALREADY_OPEN:
@@ -91,3 +92,10 @@ class WindowKeeper:
                 return
             self._has_no_engine = code == EXIT_NO_ENGINE
         self._browser(page)
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Close our end of a window's orders, which ends it; one that is gone cannot take what was still to be said."""
+    if process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.close()

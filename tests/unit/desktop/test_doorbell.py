@@ -1,0 +1,58 @@
+"""A second start is heard by the first one, and by nobody else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lean_memory_desktop.doorbell import TRAY_FILE, Doorbell, ring
+from lean_memory_desktop.remembered import read_object, write_object
+
+
+@pytest.fixture
+def rung(root: Path) -> Iterator[queue.SimpleQueue[str]]:
+    root.mkdir()
+    pages: queue.SimpleQueue[str] = queue.SimpleQueue()
+    bell = Doorbell(root, pages.put)
+    try:
+        yield pages
+    finally:
+        bell.close()
+
+
+def test_it_is_heard_with_the_page_that_is_wished_for(root: Path, rung: queue.SimpleQueue[str]) -> None:
+    assert ring(root, "review")
+    assert ring(root)
+    assert (rung.get(timeout=10), rung.get(timeout=10)) == ("review", "")
+
+
+def test_without_the_word_nobody_is_heard(root: Path, rung: queue.SimpleQueue[str]) -> None:
+    held = read_object(root / TRAY_FILE)
+    for said in (b"review\n", b"\n", b"\xff\xfe review\n", b"x" * 10_000):
+        # It may hang up before it has heard all.
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", held["port"]), timeout=10) as stranger:
+            stranger.sendall(said)
+            stranger.shutdown(socket.SHUT_WR)
+            assert stranger.recv(100) == b""
+    assert ring(root, "models")
+    assert rung.get(timeout=10) == "models"
+
+
+def test_only_the_owner_can_read_the_word(root: Path, rung: queue.SimpleQueue[str]) -> None:
+    del rung
+    if os.name == "posix":
+        assert (root / TRAY_FILE).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("held", [{}, {"port": 0, "word": "x"}, {"port": "7", "word": "x"}, {"port": 1, "word": "x"}])
+def test_where_nobody_listens_nobody_hears(root: Path, held: dict[str, object]) -> None:
+    root.mkdir()
+    assert not ring(root)
+    write_object(root / TRAY_FILE, held)
+    assert not ring(root)
