@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from lean_memory.arguments import flag_of, name_of, path_of_argument, word_of, word_or_none
+from lean_memory.arguments import client_of, flag_of, instant_of, name_of, path_of_argument, word_of, word_or_none
 from lean_memory.bundles.bundle_file import errors_in_words, opened_bundle
 from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
 from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored
+from lean_memory.domain import ForgetResult
 from lean_memory.errors import InvalidInputError, NotFoundError, quoted
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
 from lean_memory.settings import Settings
 from lean_memory.store import backups as store_backups
 from lean_memory.store.bringing_in import Given, bring_in
+from lean_memory.store.forget_scope import Reach
 from lean_memory.store.namespaces import BACKUPS
 from lean_memory.store.restoring import restore_file, restore_one
+from lean_memory.store.wording import words_of
 
 _T = TypeVar("_T")
+Moment = int | dt.datetime
+"""Epoch milliseconds, or an aware datetime."""
 
 
 class Owning(ABC):
@@ -85,6 +91,42 @@ class Owning(ABC):
         files = {one.name: store_backups.check_file(source, one) for one in held}
         return [self._restored(file, name, at=backup.at) for name, file in files.items()]
 
+    def forget_all(
+        self,
+        namespace: str,
+        *,
+        sentence: str | None = None,
+        client: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> ForgetResult:
+        """Erase a sentence wherever it stands in its words, or all that a client passed on, or that was said from `since` up to `until`, or both.
+
+        Down to the last byte, and it is not learned again; as `forget` does. A sentence is given alone. Raises `NotFoundError`.
+        """
+        reach = _reach(sentence, client, since, until)
+
+        def erase(opened: OpenNamespace) -> ForgetResult:
+            try:
+                return opened.store.forget(reach=reach)
+            finally:
+                opened.ingest.after_forgetting()
+
+        return self._with(namespace, erase, create=False)
+
+    def would_forget_all(
+        self,
+        namespace: str,
+        *,
+        sentence: str | None = None,
+        client: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> list[str]:
+        """The texts that `forget_all` with the same arguments would erase, to show before asking. Raises as it does."""
+        reach = _reach(sentence, client, since, until)
+        return self._with(namespace, lambda opened: opened.store.would_forget(reach=reach), create=False)
+
     def export(self, namespace: str, path: str | os.PathLike[str], *, passphrase: str | None = None) -> Exported:
         """Take a namespace out as one file: a bundle with all that is known and when, or, where the name ends in `.md`, a text for people.
 
@@ -131,6 +173,21 @@ class Owning(ABC):
         """A backup by its path, or by its name alone."""
         here = self._settings.root / BACKUPS / path
         return here if not path.exists() and path.name == str(path) and here.exists() else path
+
+
+def _reach(sentence: str | None, client: str | None, since: Moment | None, until: Moment | None) -> Reach:
+    reach = Reach(
+        sentence=word_or_none(sentence, "sentence"),
+        client=client_of(client),
+        since=None if since is None else instant_of(since, "since"),
+        until=None if until is None else instant_of(until, "until"),
+    )
+    is_wide = reach.client is not None or reach.since is not None or reach.until is not None
+    if (reach.sentence is not None) == is_wide:
+        raise InvalidInputError("Say what to forget: a sentence, or a client, or since when and until when. Nothing was changed.")
+    if reach.sentence is not None and not words_of(reach.sentence).keys:
+        raise InvalidInputError("The sentence to forget has no words. Nothing was changed.")
+    return reach
 
 
 def _occasion(value: str) -> Occasion:

@@ -8,7 +8,7 @@ from typing import cast
 
 import apsw
 
-from lean_memory.domain import USER, EpisodeId, Polarity, Span, name_key
+from lean_memory.domain import USER, EpisodeId, Instant, Polarity, Span, name_key
 from lean_memory.errors import InvalidInputError, NotFoundError, quoted
 from lean_memory.store.cutting import is_wordless, overlap, sentence_around
 from lean_memory.store.entities import same_entities
@@ -62,6 +62,16 @@ class Scope:
         return len(self.facts) + len(self.meant) + len(self.evidence) + sum(len(spans) for spans in self.cuts.values())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What is to go beyond one thing: a sentence, or all that a client passed on, or was said from `since` up to `until`, or both."""
+
+    sentence: str | None = None
+    client: str | None = None
+    since: Instant | None = None
+    until: Instant | None = None
+
+
 _FACT = "SELECT id, subject_id, predicate, object, object_key, polarity, fact_text, episode_id, span_start, span_end, object_id, NULL, 0 FROM fact"
 _EVIDENCE = """
     SELECT id, subject_id, predicate, object, object_key, polarity, fact_text, episode_id, span_start, span_end, NULL, fact_id, act = 'retract'
@@ -70,9 +80,18 @@ _EVIDENCE = """
 _Row = tuple[int, int, str, str, str, str, str, int, int, int, int | None, int | None, int]
 
 
-def find_scope(con: apsw.Connection, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None) -> Scope:
-    """What is erased when a fact (or a passage, by the id under which it was served), an episode or an entity is."""
+def find_scope(
+    con: apsw.Connection,
+    *,
+    fact_id: str | None = None,
+    episode_id: str | None = None,
+    entity: str | None = None,
+    reach: Reach | None = None,
+) -> Scope:
+    """What is erased when a fact (or a passage, by the id under which it was served), an episode or an entity is, or what `reach` covers."""
     finder = ScopeFinder(con)
+    if reach is not None:
+        return finder.of_sentence(reach.sentence) if reach.sentence is not None else finder.of_episodes(_covered(con, reach))
     if fact_id is not None:
         return _of_served(con, finder, fact_id)
     if episode_id is not None:
@@ -85,6 +104,16 @@ def find_scope(con: apsw.Connection, *, fact_id: str | None = None, episode_id: 
     if not scope.entities and not scope.size():
         raise NotFoundError(f"Nothing is known of “{quoted(entity)}” in this namespace; nothing was changed.")
     return scope
+
+
+def _covered(con: apsw.Connection, reach: Reach) -> list[int]:
+    rows = con.execute(
+        "SELECT id FROM episode WHERE (?1 IS NULL OR client = ?1) AND (?2 IS NULL OR t_ref >= ?2) AND (?3 IS NULL OR t_ref < ?3) ORDER BY id",
+        (reach.client, reach.since, reach.until),
+    ).fetchall()
+    if not rows:
+        raise NotFoundError("Nothing was said there: no text in this namespace is of that client and time. Nothing was changed.")
+    return [row[0] for row in cast("list[tuple[int]]", rows)]
 
 
 def _of_served(con: apsw.Connection, finder: ScopeFinder, served: str) -> Scope:
@@ -125,6 +154,28 @@ class ScopeFinder:
         self._add_evidence(_evidence(self._con, "WHERE episode_id = ?", (row,)))
         self._cut(row, Span(start=0, end=len(text)))
         return self._spread()
+
+    def of_episodes(self, rows: Iterable[int]) -> Scope:
+        """Several episodes: all of their texts, and what was learned from them."""
+        for row in rows:
+            self._mean(_facts(self._con, "WHERE episode_id = ?", (row,)))
+            self._add_evidence(_evidence(self._con, "WHERE episode_id = ?", (row,)))
+            self._cut(row, Span(start=0, end=len(self._text(row))))
+        return self._spread()
+
+    def of_sentence(self, sentence: str) -> Scope:
+        """A sentence in its own words: every place where it stands, and what was learned there. Raises `NotFoundError`."""
+        self._scope.sentences.add(sentence)
+        self._same_words()
+        for episode, cuts in list(self._scope.cuts.items()):
+            for span in cuts:
+                inside = "WHERE episode_id = ? AND span_start < ? AND span_end > ?"
+                said = _facts(self._con, inside, (episode, span.end, span.start))
+                self._mean(fact for fact in said if span.start <= fact.span.start and fact.span.end <= span.end)
+        scope = self._spread()
+        if not scope.size():
+            raise NotFoundError(f"“{quoted(sentence)}” was not said in this namespace in these words; nothing was changed.")
+        return scope
 
     def of_stretch(self, episode: int, span: Span) -> Scope:
         """A stretch of an episode, such as a passage."""

@@ -270,7 +270,6 @@ class NamespaceStore:
         `StorageError` that says so, if it is erased but copies in the log or in unused parts of the file could not be removed for now.
         A `call` is a name by which `has_erased` knows it from the moment on in which it is erased.
         """
-
         target = Target(fact_id=fact_id, episode_id=episode_id, entity=entity, reach=reach, call=call)
         with self._purging:
             erased = None
@@ -291,12 +290,7 @@ class NamespaceStore:
             purge(self._turn, self.path, self._look(partial(traces_of, texts=texts)))
 
     def would_forget(
-        self,
-        *,
-        fact_id: FactId | str | None = None,
-        episode_id: EpisodeId | str | None = None,
-        entity: str | None = None,
-        reach: Reach | None = None,
+        self, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None, reach: Reach | None = None
     ) -> list[str]:
         """The texts that `forget` with the same arguments would erase. Raises `NotFoundError` where it would."""
         target = Target(fact_id=fact_id, episode_id=episode_id, entity=entity, reach=reach)
