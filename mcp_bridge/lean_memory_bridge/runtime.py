@@ -128,14 +128,18 @@ def verify(runtime: Runtime, token: str, *, timeout: float = 2.0) -> Live | None
     """
     challenge = secrets.token_hex(32)
     answer = _ask(runtime.port, f"/healthz?challenge={challenge}", timeout)
-    if answer is None:
+    return None if answer is None else proved(answer, challenge, token, runtime.port)
+
+
+def proved(answer: bytes, challenge: str, token: str, port: int) -> Live | None:
+    """The service at `port` that gave this answer to a challenge, if it knows `token`."""
+    held = _object(answer) or {}
+    instance, version, pid, given = (held.get(name) for name in ("instance", "version", "pid", "proof"))
+    if not (isinstance(instance, str) and isinstance(version, str) and isinstance(pid, int) and isinstance(given, str)):
         return None
-    instance, version, pid, proved = (answer.get(name) for name in ("instance", "version", "pid", "proof"))
-    if not (isinstance(instance, str) and isinstance(version, str) and isinstance(pid, int) and isinstance(proved, str)):
+    if not hmac.compare_digest(given.encode(), proof(token, challenge, instance, port).encode()):
         return None
-    if not hmac.compare_digest(proved.encode(), proof(token, challenge, instance, runtime.port).encode()):
-        return None
-    return Live(port=runtime.port, pid=pid, version=version, instance=instance)
+    return Live(port=port, pid=pid, version=version, instance=instance)
 
 
 def find(root: Path, *, timeout: float = 2.0) -> Live | None:
@@ -145,7 +149,7 @@ def find(root: Path, *, timeout: float = 2.0) -> Live | None:
     return verify(runtime, token, timeout=timeout) if runtime is not None and token is not None else None
 
 
-def _ask(port: int, path: str, timeout: float) -> dict[str, object] | None:
+def _ask(port: int, path: str, timeout: float) -> bytes | None:
     """One GET with a deadline for all of it, so that a listener that drips cannot hold the caller."""
     deadline = time.monotonic() + timeout
     request = f"GET {path} HTTP/1.0\r\nHost: {HOST}:{port}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
@@ -165,7 +169,7 @@ def _ask(port: int, path: str, timeout: float) -> dict[str, object] | None:
         return None
     head, _, body = bytes(received).partition(b"\r\n\r\n")
     status = head.split(b"\r\n", 1)[0].split()
-    return _object(body) if len(status) >= 2 and status[1] == b"200" else None
+    return body if len(status) >= 2 and status[1] == b"200" else None
 
 
 def _object(body: bytes) -> dict[str, object] | None:

@@ -7,7 +7,8 @@ import http.client
 import re
 from pathlib import Path
 
-from lean_memory_bridge.runtime import HOST, Live, read_runtime, verify
+from lean_memory_bridge.proven import ProvenConnection
+from lean_memory_bridge.runtime import Live, read_runtime, verify
 
 _ASKING = 5.0
 
@@ -27,7 +28,7 @@ def meet(root: Path, token: str, own_version: str) -> Live | None:
 
 def ask_to_end(live: Live, token: str) -> None:
     """Ask a service to end in good order; whether it does is seen by its lock."""
-    connection = http.client.HTTPConnection(HOST, live.port, timeout=_ASKING)
+    connection = ProvenConnection(live, token, timeout=_ASKING)
     with contextlib.closing(connection), contextlib.suppress(OSError, http.client.HTTPException):
         connection.request("POST", "/api/v1/shutdown", headers={"Authorization": f"Bearer {token}", "Content-Length": "0"})
         connection.getresponse()

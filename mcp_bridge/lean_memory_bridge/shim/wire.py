@@ -10,7 +10,8 @@ import threading
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lean_memory_bridge.runtime import CLIENT_HEADER, HOST, Live
+from lean_memory_bridge.proven import ProvenConnection
+from lean_memory_bridge.runtime import CLIENT_HEADER, Live
 
 PATH = "/mcp"
 _PATIENCE = 600.0
@@ -56,7 +57,7 @@ class Wire:
     @contextlib.contextmanager
     def listen(self, headers: Mapping[str, str]) -> Generator[Reply]:
         """Open the stream for what the service says unasked."""
-        connection = http.client.HTTPConnection(HOST, self.live.port)
+        connection = ProvenConnection(self.live, self.token)
         with contextlib.closing(connection):
             connection.request("GET", PATH, headers={**self._headers(), "Accept": "text/event-stream", **headers})
             answer = connection.getresponse()
@@ -64,7 +65,7 @@ class Wire:
 
     def end_session(self, headers: Mapping[str, str]) -> None:
         """Tell the service that the client is leaving; it does not matter whether that arrives."""
-        connection = http.client.HTTPConnection(HOST, self.live.port, timeout=2)
+        connection = ProvenConnection(self.live, self.token, timeout=2)
         with contextlib.closing(connection), contextlib.suppress(*BROKEN):
             connection.request("DELETE", PATH, headers={**self._headers(), **headers})
             connection.getresponse().read()
@@ -89,7 +90,7 @@ class Wire:
                 if _is_open(connection):
                     return connection
                 connection.close()
-        return http.client.HTTPConnection(HOST, self.live.port, timeout=_PATIENCE)
+        return ProvenConnection(self.live, self.token, timeout=_PATIENCE)
 
     def _keep(self, connection: http.client.HTTPConnection) -> None:
         with self._lock:
