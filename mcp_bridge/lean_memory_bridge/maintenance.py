@@ -170,6 +170,9 @@ class Maintenance:
     async def revert(self, caller: Caller, namespace: str | None, wanted: str) -> Reverted:
         """Take a run or a decision back."""
         where = namespace or caller.namespace
+        if not caller.is_owner:
+            how = "they can with `lean-memory revert`, or in the window"
+            raise NotAllowedError(f"Nothing was taken back: only the person takes back what was decided; {how}.")
         done = await self._do(caller, "revert", where, lambda: self.verbs.memory.revert(where, wanted), writes=True)
         return views.reverted_view(where, done)
 

@@ -129,6 +129,7 @@ class Caretaker:
     def _promote(self, tx: WriteTransaction, *, fact_id: FactId) -> Fact:
         stored = facts.stored_fact(tx.connection, self.store.name, fact_id)
         tiers.keep(tx.connection, stored.row, Keep.HOT)
+        proposal_rows.withdraw_of_fact(tx.connection, ProposalKind.DEMOTION, stored.row, tx.recorded_at)
         if tiers.set_tier(tx.connection, stored.row, Tier.HOT, tx.recorded_at):
             journal.note(tx.connection, Entry(verb=Verb.PROMOTE, target=fact_id), at=tx.recorded_at)
         return facts.stored_fact(tx.connection, self.store.name, fact_id).fact

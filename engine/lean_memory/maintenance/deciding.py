@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lean_memory.domain import FactId, Tier
 from lean_memory.errors import InvalidInputError, ModelError
-from lean_memory.maintenance import choosing
+from lean_memory.maintenance import choosing, merging
 from lean_memory.maintenance.traceability import says_still
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import BOTH, Conflict, Outcome, Proposal, ProposalKind, ProposalState, Settled, Stale, Verdict
@@ -115,10 +115,9 @@ class Decider:
         row, uid = summaries.insert_summary(con, text, [target.row for target in stored.targets], now, self.timezone)
         journal.note(con, Entry(verb=Verb.SUMMARISE, target=uid), at=now, proposal=stored.row)
         said = stored.demotes if text == stored.proposal.text else self._demotable(stored, text)
-        rows = [target.row for fact_id, target in sources.items() if fact_id in said]
-        changed = _demote(tx, stored, rows)
-        for source in rows:
-            summaries.note_demoted(con, row, source)
+        changed = _demote(tx, stored, [target.row for fact_id, target in sources.items() if fact_id in said])
+        for fact_id in changed:
+            summaries.note_demoted(con, row, sources[fact_id].row)
         if text in vectors:
             summaries.set_vector(con, row, self.embedder.identity, vectors[text])
         return [uid, *changed]
@@ -156,8 +155,9 @@ def _check(proposal: Proposal, decision: Decision) -> None:
 
 def _refusal(proposal: Proposal, decision: Decision) -> str | None:
     if proposal.state is not ProposalState.PENDING:
-        said = f" ({proposal.verdict.value})" if proposal.verdict is not None else ""
-        return f"This was decided already: it is {proposal.state.value}{said}. Nothing more was done."
+        if proposal.verdict is None:
+            return f"This can no longer be decided: it is {proposal.state.value}. Nothing was done."
+        return f"This was decided already: it is {proposal.state.value} ({proposal.verdict.value}). Nothing more was done."
     if decision.revision is not None and decision.revision != proposal.revision:
         return "This proposal was changed after it was shown; look at it again before deciding. Nothing was done."
     return None
@@ -184,16 +184,16 @@ def _keep(tx: WriteTransaction, stored: StoredProposal) -> list[FactId]:
 def _merge(tx: WriteTransaction, stored: StoredProposal) -> list[FactId]:
     survivor, *others = stored.targets
     for other in others:
-        tiers.merge(tx.connection, other.row, survivor.row, tx.recorded_at)
-        entry = Entry(verb=Verb.MERGE, target=other.fact.id, after={"survivor": survivor.fact.id})
-        journal.note(tx.connection, entry, at=tx.recorded_at, proposal=stored.row)
+        merging.merge(tx, (other.row, other.fact.id), (survivor.row, survivor.fact.id), proposal=stored.row)
     return [other.fact.id for other in others]
 
 
 def _demote(tx: WriteTransaction, stored: StoredProposal, rows: Sequence[int]) -> list[FactId]:
+    """Move facts to the cold tier; what the person decided to keep stays."""
     changed: list[FactId] = []
     for target in stored.targets:
-        if target.row in rows and tiers.set_tier(tx.connection, target.row, Tier.COLD, tx.recorded_at):
+        may_go = target.row in rows and not tiers.is_kept(tx.connection, target.row, Keep.HOT)
+        if may_go and tiers.set_tier(tx.connection, target.row, Tier.COLD, tx.recorded_at):
             journal.note(tx.connection, Entry(verb=Verb.DEMOTE, target=target.fact.id), at=tx.recorded_at, proposal=stored.row)
             changed.append(target.fact.id)
     return changed

@@ -47,6 +47,8 @@ class Snapshot:
     """Targets of proposals that wait for a decision: nothing else is proposed of them."""
     kept: frozenset[FactId] = frozenset()
     """What the person promoted, marked as important or decided to keep: never to be demoted again."""
+    refused: frozenset[frozenset[FactId]] = frozenset()
+    """Pairs of facts that the person decided not to merge with each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,8 @@ class Draft:
     """What a summary no longer says, as sentences of its sources."""
     demotes: tuple[FactId, ...] = ()
     """The sources of a summary that it still says, so that they may go cold when it is approved."""
+    rests_on: tuple[Fact, ...] = ()
+    """Facts to which nothing would be done, and without which it would not be proposed: it is stale once they stand otherwise."""
     cosine: float | None = None
     scores: tuple[tuple[str, float], ...] = ()
     choices: tuple[str, ...] = ()

@@ -56,6 +56,7 @@ def _repeated(kept: Fact, again: Fact, cosine: float) -> Draft:
         kind=ProposalKind.DEMOTION,
         entity=again.subject,
         facts=(again,),
+        rests_on=(kept,),
         cosine=round(cosine, 4),
         scores=(("cosine", max(0.0, min(1.0, round(cosine, 4)))),),
         reason=f"It says the same as “{kept.fact_text}”, which is about {kept.subject} and stays. It would stay findable for past dates and "
@@ -88,7 +89,11 @@ def _merges(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterat
     partners: dict[int, list[tuple[Near, int]]] = defaultdict(list)
     for near in near_pairs(snapshot, block, texts, snapshot.thresholds.conflict_candidate):
         one, other = facts[near.first], facts[near.second]
-        if _is_repeated(one, other) or texts[near.first].fixed != texts[near.second].fixed:
+        if (
+            _is_repeated(one, other)
+            or frozenset((one.id, other.id)) in snapshot.refused
+            or texts[near.first].fixed != texts[near.second].fixed
+        ):
             continue
         found = same_statement(one, other, (near.first, near.second), texts)
         if found.says_more and near.cosine < snapshot.thresholds.duplicate:

@@ -50,6 +50,9 @@ class Reverter:
     def _revert_run(self, run_id: str, run: int) -> Reverted:
         if self.store.look(lambda tx: runs.is_reverted(tx.connection, run)):
             return Reverted(run_id=run_id, changed=0, left=0, sentence="This run was taken back already; nothing was changed.")
+        if not self.store.change(lambda tx: runs.end_if_dead(tx.connection, run, self.store.clock()), anew=False):
+            told = "This run is still going, so nothing was changed. Stop it or wait until it has ended, then take it back."
+            return Reverted(run_id=run_id, changed=0, left=0, sentence=told)
         entries = self.store.look(lambda tx: journal.entries(tx.connection, run=run))
         changed = sum(
             self.store.change(partial(self._undo_all, entries=entries[start : start + _AT_ONCE]), anew=False)
@@ -101,9 +104,21 @@ class Reverter:
         if stored is None:
             return False
         guard = Guard.of(con, (stored.row,))
-        done = self._undo_fact(tx, entry.verb, stored, vectors, keep=keep)
+        before = entry.before.get("survivor")
+        if entry.verb is Verb.MERGE and before is not None:
+            done = self._follow_again(tx, stored, FactId(str(before)))
+        else:
+            done = self._undo_fact(tx, entry.verb, stored, vectors, keep=keep)
         guard.check(con, now)
         return done
+
+    def _follow_again(self, tx: WriteTransaction, stored: StoredFact, before: FactId) -> bool:
+        """Let what followed a merged fact follow it again, where that stands on its own."""
+        survivor = tiers.open_row(tx.connection, before)
+        if survivor is None or stored.fact.end_reason is not EndReason.DUPLICATE or stored.fact.valid_to is not None:
+            return False
+        tiers.follow(tx.connection, stored.row, survivor, tx.recorded_at)
+        return True
 
     def _undo_fact(
         self, tx: WriteTransaction, verb: Verb, stored: StoredFact, vectors: Mapping[str, NDArray[np.float32]], *, keep: bool

@@ -13,7 +13,7 @@ from functools import partial
 from lean_memory.clock import system_clock
 from lean_memory.domain import Fact, FactId, Instant, Tier
 from lean_memory.errors import ClosedError, LeanMemoryError
-from lean_memory.maintenance import reports
+from lean_memory.maintenance import merging, reports
 from lean_memory.maintenance.batches import in_batches
 from lean_memory.maintenance.duplicates import Duplicate, exact_duplicates
 from lean_memory.maintenance.heart import Heart
@@ -95,13 +95,12 @@ class Run:
 
     def _work(self, lease: Lease) -> None:
         duplicates = self._look(run=lease.row)
-        faint = self._faint()
-        total = len(duplicates) + len(faint) + 1
         merge = partial(self._merge, lease=lease)
         demote = partial(self._demote, lease=lease)
-        in_batches(self.store, duplicates, merge, before=lambda tx, done: self._go_on(tx, lease, 0.5 + 0.45 * done / total))
-        share = len(duplicates)
-        in_batches(self.store, faint, demote, before=lambda tx, done: self._go_on(tx, lease, 0.5 + 0.45 * (share + done) / total))
+        in_batches(self.store, duplicates, merge, before=lambda tx, done: self._go_on(tx, lease, 0.5 + 0.25 * done / len(duplicates)))
+        # Only now: a fact is not faint if one that was merged into it is not.
+        faint = self._faint()
+        in_batches(self.store, faint, demote, before=lambda tx, done: self._go_on(tx, lease, 0.75 + 0.2 * done / len(faint)))
         self.expired = self.store.change(lambda tx: self._let_go(tx, lease), anew=False)
 
     def _look(self, *, run: int | None) -> list[Duplicate]:
@@ -113,7 +112,7 @@ class Run:
         duplicates = list(exact_duplicates(picture.facts, without=picture.held | picture.apart))
         settled = frozenset(each.duplicate for each in duplicates)
         if run is None:
-            self.merged, self.demoted = len(duplicates), len(self._faint())
+            self.merged, self.demoted = len(duplicates), len(_faint_after(duplicates, self._faint()))
             self.expired = self.store.look(lambda tx: proposal_rows.overdue(tx.connection, now))
         if not self.request.auto_only:
             self._propose(picture, settled, run)
@@ -143,9 +142,8 @@ class Run:
         if survivor is None or duplicate is None:
             return
         guard = Guard.of(con, (survivor, duplicate))
-        tiers.merge(con, duplicate, survivor, now)
+        merging.merge(tx, (duplicate, pair.duplicate), (survivor, pair.survivor), run=lease.row)
         guard.check(con, now)
-        journal.note(con, Entry(verb=Verb.MERGE, target=pair.duplicate, after={"survivor": pair.survivor}), at=now, run=lease.row)
         self.merged += 1
 
     def _demote(self, tx: WriteTransaction, fact: Fact, *, lease: Lease) -> None:
@@ -212,6 +210,13 @@ class Run:
             ),
             new_facts=new_facts,
         )
+
+
+def _faint_after(duplicates: Sequence[Duplicate], faint: Sequence[Fact]) -> set[FactId]:
+    """Which of the faint facts still were once the duplicates are merged: each is gone, and its survivor is no fainter than it."""
+    left = {fact.id for fact in faint}
+    strong = {pair.survivor for pair in duplicates if pair.duplicate not in left}
+    return left - strong - {pair.duplicate for pair in duplicates}
 
 
 def unusable(namespace: str, request: Request, problem: str) -> MaintenanceReport:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from lean_memory.domain import Instant
 from lean_memory.maintenance.drafts import Access, Draft, KnownEntity, Snapshot
@@ -54,6 +55,7 @@ def snapshot_of(picture: Picture, namespace: str, thresholds: CosineThresholds, 
         entities=tuple(KnownEntity(name=entity.name, type=entity.type, aliases=entity.aliases) for entity in picture.entities),
         held=picture.held | frozenset(fact.id for fact in picture.facts if fact.id in settled),
         kept=picture.hot,
+        refused=frozenset(frozenset(pair) for facts in picture.refused for pair in combinations(sorted(facts), 2)),
     )
 
 
@@ -90,7 +92,7 @@ class Stage:
 
     def _write(self, tx: WriteTransaction, draft: Draft) -> bool:
         self.before(tx)
-        if not proposal_rows.is_as_drafted(tx.connection, self.store.name, draft.facts):
+        if not proposal_rows.is_as_drafted(tx.connection, self.store.name, (*draft.facts, *draft.rests_on)):
             return False
         return proposal_rows.stage(tx.connection, new_proposal(draft), run=self.run, now=tx.recorded_at) is not None
 
@@ -108,4 +110,10 @@ def new_proposal(draft: Draft) -> NewProposal:
         choices=list(draft.choices),
         names=[draft.entity, draft.text] if draft.kind is ProposalKind.SAME_ENTITY else [],
     )
-    return NewProposal(kind=draft.kind, entity=draft.entity, targets=draft.fact_ids, evidence=evidence)
+    return NewProposal(
+        kind=draft.kind,
+        entity=draft.entity,
+        targets=draft.fact_ids,
+        evidence=evidence,
+        rests_on=tuple(fact.id for fact in draft.rests_on),
+    )

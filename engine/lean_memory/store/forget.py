@@ -12,7 +12,7 @@ from typing import cast
 import apsw
 
 from lean_memory.domain import EndReason, ForgetResult, Instant
-from lean_memory.store import lexical_text, overlaps, search_index, summaries, tiers, tombstones
+from lean_memory.store import lexical_text, overlaps, search_index, summaries, telling, tiers, tombstones
 from lean_memory.store.cutting import is_wordless
 from lean_memory.store.erase_text import TextEraser
 from lean_memory.store.forget_scope import Scope, Statement
@@ -61,7 +61,7 @@ class Eraser:
         for said in scope.evidence.values():
             self.con.execute("DELETE FROM evidence WHERE id = ?", (said.row,))
         standing |= self._let_what_followed_stand(gone)
-        self._erase_traces_of_maintenance(gone)
+        ids = self._erase_traces_of_maintenance(gone)
         self._unlink([said.row for said in gone])
         self._erase_facts(gone)
         parted = overlaps.part(self.con, ((said.subject, said.predicate) for said in scope.told()), self.now)
@@ -71,6 +71,7 @@ class Eraser:
         for episode, spans in scope.cuts.items():
             eraser.cut(episode, spans)
         self.texts += eraser.texts
+        telling.erase_proposals(self.con, [*ids, *scope.sentences, *eraser.texts])
         entities = self._erase_entities()
         for passage in {p for row in {*standing, *kept} for p in passages_about(self.con, row)}:
             refresh_passage(self.con, passage)
@@ -115,8 +116,9 @@ class Eraser:
         return stand
 
     def _let_what_followed_stand(self, gone: Iterable[Statement]) -> set[int]:
-        """What was out of sight for the sake of an erased fact comes back: its duplicates, and the sources of a summary."""
-        stand: set[int] = set()
+        """What was out of sight for the sake of an erased fact comes back: its duplicates, the sources of a summary, what only repeats it."""
+        rows = {said.row for said in gone}
+        stand = set(summaries.warm_repeated(self.con, rows, self.now)) - rows
         for said in gone:
             followers = self.con.execute(
                 "SELECT id FROM fact WHERE superseded_by = ? AND end_reason = ? AND valid_to IS NULL", (said.row, EndReason.DUPLICATE.value)
@@ -181,23 +183,23 @@ class Eraser:
             self._erase_index_row(said, visibility)
         self.con.executemany("DELETE FROM fact WHERE id = ?", [(said.row,) for said in gone])
 
-    def _erase_traces_of_maintenance(self, gone: Iterable[Statement]) -> None:
-        """Proposals, journal entries and reports that name an erased fact or hold its words go with it."""
+    def _erase_traces_of_maintenance(self, gone: Iterable[Statement]) -> list[str]:
+        """Proposals about erased facts go with them, and journal entries and reports that name one or hold its words; gives their ids."""
         ids = [cast("str", self.con.execute("SELECT uid FROM fact WHERE id = ?", (said.row,)).get) for said in gone]
-        telling = {word for s in self.scope.sentences for word in (s.strip(), json.dumps(s.strip())[1:-1]) if not is_wordless(word)}
-        marks = json.dumps([*ids, *sorted(telling)])
+        words = {word for s in self.scope.sentences for word in (s.strip(), json.dumps(s.strip())[1:-1]) if not is_wordless(word)}
+        marks = json.dumps([*ids, *sorted(words)])
         holds = "EXISTS (SELECT 1 FROM json_each(?) m WHERE instr({}, m.value))"
-        proposal, journal, run = (
+        journal, run = (
             holds.format(" || char(10) || ".join(f"coalesce({column}, '')" for column in columns))
-            for columns in (("evidence", "decision"), ("target", "before", "after"), ("report",))
+            for columns in (("target", "before", "after"), ("report",))
         )
-        self.con.execute(f"DELETE FROM proposal WHERE {proposal}", (marks,))
         self.con.execute(
             "DELETE FROM proposal WHERE id IN (SELECT proposal_id FROM proposal_target WHERE fact_id IN (SELECT value FROM json_each(?)))",
             (json.dumps([said.row for said in gone]),),
         )
         self.con.execute(f"DELETE FROM journal WHERE {journal}", (marks,))
         self.con.execute(f"UPDATE run SET report = NULL WHERE {run}", (marks,))
+        return ids
 
     def _erase_entities(self) -> int:
         """Entities that nothing speaks of any more, among those that the erased statements spoke of."""
@@ -209,10 +211,19 @@ class Eraser:
             row[0] for entity in sorted(spoken) for row in cast("list[tuple[str]]", self.con.execute(_NAMED_NOWHERE, (entity,)).fetchall())
         ]
         self.texts += names
-        for name in names:
-            told = (name, json.dumps(name)[1:-1])
-            self.con.execute("DELETE FROM proposal WHERE entity = ?1 OR instr(evidence, ?1) OR instr(evidence, ?2)", told)
+        telling.erase_proposals(self.con, [*names, *self._values_held_by_nobody()])
         return len(names)
+
+    def _values_held_by_nobody(self) -> list[str]:
+        """The values of the erased statements that nothing else has; a proposal may tell of them by the way."""
+        values = {said.object_key: said.object for said in self.scope.told() if said.object_key}
+        if not values or self.con.execute("SELECT 1 FROM proposal LIMIT 1").fetchone() is None:
+            return []
+        among = "object_key IN (SELECT value FROM json_each(?1))"
+        held = self.con.execute(
+            f"SELECT object_key FROM fact WHERE {among} UNION SELECT object_key FROM evidence WHERE {among}", (json.dumps(list(values)),)
+        )
+        return [values[key] for key in values.keys() - {row[0] for row in cast("list[tuple[str]]", held.fetchall())}]
 
 
 def traces_of(con: apsw.Connection, texts: Iterable[str]) -> tuple[bytes, ...]:

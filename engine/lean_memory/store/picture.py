@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lean_memory.domain import Fact, FactId, Instant, ModelIdentity
-from lean_memory.store import search_index
+from lean_memory.store import proposal_rows, search_index
 from lean_memory.store.rows import FACT_COLUMNS, StoredFact, facts_of
 from lean_memory.store.search_index import GROUP
 
@@ -30,6 +30,11 @@ _FAINT = f"""
           AND NOT EXISTS (SELECT 1 FROM access a WHERE a.fact_id = f.id) AND NOT EXISTS (SELECT 1 FROM kept k WHERE k.fact_id = f.id AND k.how = 'hot')
           AND NOT EXISTS (SELECT 1 FROM evidence c WHERE c.fact_id = f.id AND c.recorded_at >= :before AND c.act = 'assert')
           AND NOT EXISTS (SELECT 1 FROM proposal_target t JOIN proposal p ON p.id = t.proposal_id WHERE t.fact_id = f.id AND p.state = 'pending')
+          AND NOT EXISTS (
+              SELECT 1 FROM fact d WHERE d.superseded_by = f.id AND d.end_reason = 'duplicate' AND d.valid_to IS NULL
+              AND (d.salience >= :salience OR d.recorded_at >= :before OR d.valid_at >= :before OR EXISTS (SELECT 1 FROM access a WHERE a.fact_id = d.id)
+                   OR EXISTS (SELECT 1 FROM evidence c WHERE c.fact_id = d.id AND c.recorded_at >= :before AND c.act = 'assert'))
+          )
     ORDER BY f.id
 """
 
@@ -59,6 +64,7 @@ class Picture:
     vectors: NDArray[np.float32]
     """Shape (len(facts), dims); zeros where a fact has none."""
     served: dict[FactId, Served]
+    """What was merged into a fact was served for it."""
     entities: tuple[NamedEntity, ...]
     held: frozenset[FactId]
     hot: frozenset[FactId]
@@ -67,6 +73,8 @@ class Picture:
     """and those the person wants kept apart."""
     asked: frozenset[FactId]
     """Those that stand in a proposal of whatever state: only of them the person may have been asked before."""
+    refused: tuple[frozenset[FactId], ...]
+    """Those that the person decided not to merge with each other."""
 
 
 def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now: Instant) -> Picture:
@@ -82,6 +90,7 @@ def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now
             "SELECT f.uid FROM proposal p JOIN proposal_target t ON t.proposal_id = p.id JOIN fact f ON f.id = t.fact_id WHERE p.state = 'pending'",
         ),
         asked=_ids(con, "SELECT f.uid FROM proposal_target t JOIN fact f ON f.id = t.fact_id"),
+        refused=tuple(proposal_rows.refused_merges(con)),
         hot=_ids(con, "SELECT f.uid FROM kept k JOIN fact f ON f.id = k.fact_id WHERE k.how = 'hot'"),
         apart=_ids(con, "SELECT f.uid FROM kept k JOIN fact f ON f.id = k.fact_id WHERE k.how = 'apart'"),
     )
@@ -90,7 +99,7 @@ def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now
 def faint_facts(con: apsw.Connection, namespace: str, *, salience: float, before: Instant) -> list[StoredFact]:
     """Latest hot facts of little salience (at most 2) in slots of many values, neither recorded, begun nor said again since `before`.
 
-    None of them was ever served, waits in a proposal, or is kept by the person.
+    None of them was ever served, waits in a proposal, or is kept by the person; and the same goes for what was merged into it.
     """
     return facts_of(con.execute(_FAINT, {"before": before, "salience": salience}), namespace)
 
@@ -115,7 +124,12 @@ def _vectors(con: apsw.Connection, model: ModelIdentity, rows: list[int]) -> NDA
 
 
 def _served(con: apsw.Connection) -> dict[FactId, Served]:
-    rows = con.execute("SELECT f.uid, a.served, a.last_at FROM access a JOIN fact f ON f.id = a.fact_id").fetchall()
+    rows = con.execute(
+        """
+        SELECT s.uid, sum(a.served), max(a.last_at) FROM access a JOIN fact f ON f.id = a.fact_id
+        JOIN fact s ON s.id = CASE f.end_reason WHEN 'duplicate' THEN f.superseded_by ELSE f.id END GROUP BY s.id
+        """
+    ).fetchall()
     return {FactId(uid): Served(times=times, last_at=Instant(last)) for uid, times, last in cast("list[tuple[str, int, int]]", rows)}
 
 

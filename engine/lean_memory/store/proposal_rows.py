@@ -24,7 +24,14 @@ _PROPOSAL = """
 """
 _Row = tuple[int, str, str, str, int, str, str, int, int, int | None, str | None, str | None]
 
-_STOOD = "json_array(f.valid_at, f.valid_to, f.is_latest, f.struck, f.tier, f.superseded_by, f.end_reason, f.record_kind, f.episode_id, f.span_start)"
+_STOOD = (
+    "json_array(f.valid_at, f.valid_to, f.is_latest, f.struck, f.tier, f.superseded_by, f.end_reason, f.record_kind, f.episode_id, f.rule)"
+)
+# What is to be erased is so however it stands, as long as it says what it said: a fact whose words had to go has those of a confirmation.
+_STANDS = f"""
+    CASE p.kind WHEN 'forget' THEN json_extract(t.stood, '$[8]') = f.episode_id AND json_extract(t.stood, '$[9]') = f.rule
+                ELSE t.stood = {_STOOD} END
+"""
 _SETTLED = ("pending", "approved", "rejected", "reverted")
 
 
@@ -50,6 +57,8 @@ class NewProposal:
     entity: str
     targets: tuple[FactId, ...]
     evidence: Evidence
+    rests_on: tuple[FactId, ...] = ()
+    """Facts to which nothing is done, and without which it would not be proposed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +76,8 @@ class StoredProposal:
 
 def stage(con: apsw.Connection, new: NewProposal, *, run: int | None, now: Instant) -> str | None:
     """Keep a proposal, and give its id; `None` where a fact of it is gone, or the person was asked the same before and nothing changed."""
-    known = _rows(con, new.targets)
-    if known is None or _was_asked(con, new, known):
+    known, grounds = _rows(con, new.targets), _rows(con, new.rests_on)
+    if known is None or grounds is None or _was_asked(con, new, known):
         return None
     uid = new_uid(now)
     con.execute(
@@ -78,7 +87,10 @@ def stage(con: apsw.Connection, new: NewProposal, *, run: int | None, now: Insta
     proposal = con.last_insert_rowid()
     con.executemany(
         f"INSERT INTO proposal_target (proposal_id, position, fact_id, stood) SELECT ?, ?, f.id, {_STOOD} FROM fact f WHERE f.id = ?",
-        [(proposal, position, row) for position, row in enumerate(known)],
+        [
+            *((proposal, position, row) for position, row in enumerate(known)),
+            *((proposal, ~position, row) for position, row in enumerate(grounds)),
+        ],
     )
     return uid
 
@@ -105,7 +117,7 @@ def _was_asked(con: apsw.Connection, new: NewProposal, rows: Sequence[int]) -> b
         return any(sorted(json.loads(evidence).get("names", [])) == names for (evidence,) in cast("list[tuple[str]]", asked))
     query = f"""
         SELECT 1 FROM proposal_target t JOIN proposal p ON p.id = t.proposal_id JOIN fact f ON f.id = t.fact_id
-        WHERE {among} AND t.fact_id IN (SELECT value FROM json_each(:rows)) AND t.stood = {_STOOD}
+        WHERE {among} AND t.position >= 0 AND t.fact_id IN (SELECT value FROM json_each(:rows)) AND {_STANDS}
         GROUP BY p.id HAVING count(*) = :count LIMIT 1
     """
     return con.execute(query, given).fetchone() is not None
@@ -134,6 +146,31 @@ def decided(con: apsw.Connection, namespace: str, limit: int) -> list[StoredProp
     """The proposals that are no longer pending, the one decided last first."""
     rows = con.execute(f"{_PROPOSAL} WHERE p.decided_at IS NOT NULL ORDER BY p.decided_at DESC, p.id DESC LIMIT ?", (limit,)).fetchall()
     return [_stored(con, namespace, row) for row in cast("list[_Row]", rows)]
+
+
+def refused_merges(con: apsw.Connection) -> list[frozenset[FactId]]:
+    """The facts that a person decided not to merge with each other, as far as they still stand as they did then."""
+    rows = con.execute(
+        f"""
+        SELECT p.id, f.uid FROM proposal p JOIN proposal_target t ON t.proposal_id = p.id JOIN fact f ON f.id = t.fact_id
+        WHERE p.kind = 'merge' AND p.state IN ('rejected', 'reverted') AND {_STANDS}
+        """
+    ).fetchall()
+    found: dict[int, set[FactId]] = {}
+    for proposal, uid in cast("list[tuple[int, str]]", rows):
+        found.setdefault(proposal, set()).add(FactId(uid))
+    return [frozenset(each) for each in found.values() if len(each) > 1]
+
+
+def withdraw_of_fact(con: apsw.Connection, kind: ProposalKind, fact_row: int, now: Instant) -> None:
+    """Withdraw the proposals of a kind that wait for a decision about a fact."""
+    rows = con.execute(
+        "SELECT p.id FROM proposal p JOIN proposal_target t ON t.proposal_id = p.id "
+        "WHERE p.state = 'pending' AND p.kind = ? AND t.position >= 0 AND t.fact_id = ?",
+        (kind.value, fact_row),
+    ).fetchall()
+    for (row,) in cast("list[tuple[int]]", rows):
+        settle(con, row, ProposalState.WITHDRAWN, now=now)
 
 
 def waiting_for(con: apsw.Connection, kind: ProposalKind, fact_id: FactId) -> str | None:
@@ -205,7 +242,7 @@ def withdraw_changed(con: apsw.Connection, now: Instant) -> int:
     rows = con.execute(
         f"""
         SELECT DISTINCT p.id FROM proposal p JOIN proposal_target t ON t.proposal_id = p.id JOIN fact f ON f.id = t.fact_id
-        WHERE p.state = 'pending' AND t.stood <> {_STOOD}
+        WHERE p.state = 'pending' AND NOT ({_STANDS})
         """
     ).fetchall()
     for (row,) in cast("list[tuple[int]]", rows):
@@ -252,12 +289,16 @@ def _stored(con: apsw.Connection, namespace: str, row: _Row) -> StoredProposal:
 
 def _targets(con: apsw.Connection, namespace: str, proposal: int) -> tuple[tuple[StoredFact, ...], bool]:
     places = con.execute(
-        f"SELECT f.id, t.stood = {_STOOD} FROM proposal_target t JOIN fact f ON f.id = t.fact_id WHERE t.proposal_id = ? ORDER BY t.position",
+        f"""
+        SELECT f.id, t.position, {_STANDS} FROM proposal_target t JOIN proposal p ON p.id = t.proposal_id JOIN fact f ON f.id = t.fact_id
+        WHERE t.proposal_id = ? ORDER BY t.position
+        """,
         (proposal,),
     ).fetchall()
-    stood = cast("list[tuple[int, int]]", places)
-    facts = {stored.row: stored for stored in _facts(con, namespace, [row for row, _ in stood])}
-    return tuple(facts[row] for row, _ in stood), not all(same for _, same in stood)
+    stood = cast("list[tuple[int, int, int]]", places)
+    targets = [row for row, position, _ in stood if position >= 0]
+    facts = {stored.row: stored for stored in _facts(con, namespace, targets)}
+    return tuple(facts[row] for row in targets), not all(same for _, _, same in stood)
 
 
 def _facts(con: apsw.Connection, namespace: str, rows: Iterable[int]) -> list[StoredFact]:

@@ -84,6 +84,15 @@ def run_row(con: apsw.Connection, run_id: str) -> int | None:
     return cast("int | None", con.execute("SELECT id FROM run WHERE uid = ?", (run_id,)).get)
 
 
+def end_if_dead(con: apsw.Connection, row: int, now: Instant) -> bool:
+    """Whether a run has ended; one whose heart has stopped ends with this."""
+    con.execute(
+        "UPDATE run SET state = 'abandoned', ended_at = heartbeat_at WHERE id = ? AND state = 'running' AND abs(? - heartbeat_at) >= ?",
+        (row, now, LEASE_LASTS_MS),
+    )
+    return con.execute("SELECT state FROM run WHERE id = ?", (row,)).get != "running"
+
+
 def note_reverted(con: apsw.Connection, row: int, now: Instant) -> None:
     """Note that a run was taken back."""
     con.execute("UPDATE run SET reverted_at = ? WHERE id = ?", (now, row))

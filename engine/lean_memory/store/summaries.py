@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 import apsw
@@ -22,6 +22,11 @@ _SOURCE = """
     SELECT d.fact_id, s.valid_at, min(CASE WHEN f.struck THEN s.valid_at ELSE max(coalesce(f.valid_to, ?2), s.valid_at) END)
     FROM json_each(?1) j JOIN derivation d ON d.source_id = j.value JOIN fact s ON s.id = d.fact_id JOIN fact f ON f.id = d.source_id
     WHERE s.is_latest = 1 GROUP BY d.fact_id
+"""
+_RESTED = """
+    SELECT DISTINCT t.fact_id FROM json_each(?) j JOIN proposal_target g ON g.fact_id = j.value AND g.position < 0
+    JOIN proposal p ON p.id = g.proposal_id AND p.state = 'approved' AND p.kind = 'demotion'
+    JOIN proposal_target t ON t.proposal_id = p.id AND t.position >= 0
 """
 
 
@@ -91,9 +96,14 @@ def note_demoted(con: apsw.Connection, summary: int, source: int) -> None:
     con.execute("UPDATE derivation SET is_demoted = 1 WHERE fact_id = ? AND source_id = ?", (summary, source))
 
 
-def retire_summaries(con: apsw.Connection, ended: Iterable[int], now: Instant) -> list[int]:
-    """Retire the summaries of facts that no longer hold, where the first of these ended, and give what they stood for its place back."""
-    found = cast("list[tuple[int, int, int]]", con.execute(_SOURCE, (json.dumps(sorted(ended)), now)).fetchall())
+def retire_summaries(con: apsw.Connection, ended: Collection[int], now: Instant) -> list[int]:
+    """Retire the summaries of facts that no longer hold, where the first of these ended, and give what they stood for its place back.
+
+    So does what went cold because one of these facts says the same. Gives the rows of the summaries.
+    """
+    given = json.dumps(sorted(ended))
+    warm_repeated(con, ended, now)
+    found = cast("list[tuple[int, int, int]]", con.execute(_SOURCE, (given, now)).fetchall())
     for row, _, end in found:
         retire_summary(con, row, Instant(end), EndReason.OUTDATED, now)
     return [row for row, _, _ in found]
@@ -114,3 +124,9 @@ def warm_sources(con: apsw.Connection, summary: int, now: Instant) -> list[int]:
     """Bring back to the hot tier what went cold because a summary says it."""
     demoted = con.execute("SELECT source_id FROM derivation WHERE fact_id = ? AND is_demoted = 1", (summary,)).fetchall()
     return [row for (row,) in cast("list[tuple[int]]", demoted) if set_tier(con, row, Tier.HOT, now)]
+
+
+def warm_repeated(con: apsw.Connection, gone: Collection[int], now: Instant) -> list[int]:
+    """Bring back to the hot tier what went cold because one of these facts says the same."""
+    rows = cast("list[tuple[int]]", con.execute(_RESTED, (json.dumps(sorted(gone)),)).fetchall())
+    return [row for (row,) in rows if set_tier(con, row, Tier.HOT, now)]

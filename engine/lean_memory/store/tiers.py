@@ -35,12 +35,15 @@ def set_tier(con: apsw.Connection, fact_row: int, tier: Tier, now: Instant) -> b
 def merge(con: apsw.Connection, duplicate: int, survivor: int, now: Instant) -> list[int]:
     """Let a fact, and all that hold on as duplicates of it, hold on as duplicates of another one; gives their rows.
 
-    Their intervals stay as they are: what could be asked as of any moment still can.
+    Their intervals stay as they are: what could be asked as of any moment still can. What was to stay hot of any of them does so in
+    the one that stands for them now.
     """
     held = con.execute("SELECT id FROM fact WHERE superseded_by = ? AND end_reason = ? ORDER BY id", (duplicate, EndReason.DUPLICATE.value))
     rows = [duplicate, *(cast("int", row[0]) for row in held.fetchall())]
     for row in rows:
         follow(con, row, survivor, now)
+        if is_kept(con, row, Keep.HOT):
+            keep(con, survivor, Keep.HOT)
     return rows
 
 

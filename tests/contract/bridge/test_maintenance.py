@@ -133,6 +133,8 @@ def test_a_verdict_is_carried_out_once_and_taken_back_once(service: ServiceProce
     assert again.outcome == "conflict"
     assert again.sentence
     assert [one.state for one in person.decided("once")] == ["approved"]
+    with pytest.raises(NotAllowedError, match="only the person"):
+        caller(service, "tester").revert(proposal.id, namespace="once")
     back = person.revert(proposal.id, namespace="once")
     assert back.changed > 0
     assert [one.state for one in person.decided("once")] == ["reverted"]

@@ -121,3 +121,15 @@ def test_a_statement_filed_under_another_subject_is_offered_to_be_put_away_and_n
 )
 def test_under_two_subjects_only_the_same_words_about_somebody_named_are_one(one: str, other: str) -> None:
     assert not list(repeated_elsewhere(snapshot([fact(one, subject="fox"), fact(other)])))
+
+
+def test_what_the_person_did_not_want_merged_is_not_offered_together_with_more() -> None:
+    first, second, third = (
+        "The spare key is kept under the blue pot.",
+        "Spare keys are kept under a blue pot.",
+        "The spare key is kept under a blue pot.",
+    )
+    refused = frozenset({frozenset((first, second))})
+    for draft in near_duplicates(replace(snapshot([first, second, third]), refused=refused)):  # pyright: ignore[reportArgumentType]
+        assert not refused & {frozenset((draft.facts[0].id, other.id)) for other in draft.facts[1:]}
+    assert list(near_duplicates(replace(snapshot([first, second]), refused=refused))) == []  # pyright: ignore[reportArgumentType]
