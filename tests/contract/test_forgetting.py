@@ -161,3 +161,15 @@ def test_a_call_that_erased_is_known_by_its_name_and_by_no_other(memory: Memory)
     with pytest.raises(NotFoundError):
         memory.forget("ana", fact_id="nothing", call="a call in vain")
     assert not memory.has_forgotten("ana", "a call in vain")
+
+
+@pytest.mark.parametrize("accent", ["\u00b4", "\u00a8", "\u00af", "\u0301"])
+def test_an_accent_on_its_own_is_in_nobodys_way(memory: Memory, accent: str) -> None:
+    memory.add("ana", "I like tea.")
+    [fact] = memory.add("ana", f"My locker number is {accent} 4711.")
+    with pytest.raises(NotFoundError):
+        memory.would_forget("ana", entity=accent)
+    assert memory.search("ana", f"locker {accent}")[0].fact.id == fact
+    memory.forget("ana", fact_id=fact)
+    assert b"4711" not in bytes_of(memory.root)
+    assert [f.object for f in memory.facts("ana")] == ["tea"]

@@ -58,11 +58,16 @@ class QuestionWord:
 
 
 def question_words(con: apsw.Connection, text: str) -> list[QuestionWord]:
-    """The different words of a question, in order; as `tokens`, but without the last character of a longer run: its pair says it."""
+    """The different words of a question, in order; as `tokens`, but without those that are empty and without the last character of a longer run:
+    its pair says it.
+    """
     normalised = _RUN.sub(lambda run: _pairs(run.group(), max(1, len(run.group()) - 1)), _folded(text)).encode()
     found = _tokenizer(con)(normalised, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False)
     words: dict[str, QuestionWord] = {}
     for start, end, token in cast("list[tuple[int, int, str]]", found):
+        if not token:
+            # An accent on its own: the tokenizer takes it for a word and then takes it off.
+            continue
         prefix = len(token) == 1 and _RUN.match(token) is not None
         words.setdefault(token, QuestionWord(token=token, typed=normalised[start:end].decode(), prefix=prefix))
     return list(words.values())
