@@ -210,9 +210,8 @@ class _Loader:
         )
 
     def pack(self) -> Pack:
-        rules = tuple(self._rule(cast("Mapping[str, object]", row)) for row in cast("list[object]", self._data.get("rule", [])))
-        clauses = self._table("clauses")
-        index = _index(rules)
+        rules = tuple(self._rule(row) for row in self._rows("rule"))
+        clauses, roles, index = self._table("clauses"), self._table("roles"), _index(rules)
         return Pack(
             code=str(self._data["code"]),
             spaces=self._spaces,
@@ -221,7 +220,7 @@ class _Loader:
             topic=str(self._data.get("topic", "")),
             tenseless=bool(self._data.get("tenseless", False)),
             drops_subject=bool(self._data.get("drops_subject", False)),
-            roles=(str(self._table("roles").get("own", "user's {role}")), str(self._table("roles").get("of", "{owner}'s {role}"))),
+            roles=(str(roles.get("own", "user's {role}")), str(roles.get("of", "{owner}'s {role}"))),
             words=self._words,
             word_sets={name: frozenset(word.casefold() for word in words) for name, words in self._words.items()},
             kin={word.casefold(): str(value) for word, value in self._table("kin").items()},
@@ -230,26 +229,32 @@ class _Loader:
             aux={" ".join(word.casefold().split()): effect for effect in reversed(EFFECTS) for word in self._aux[effect]},
             aux_any=self._any_of(self._grammar.auxiliaries),
             cues={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cues").items()},
-            contractions=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("contractions").items()),
-            closings=tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table("closings").items()),
+            contractions=self._verbatim("contractions"),
+            closings=self._verbatim("closings"),
             rewrites=self._replacements("rewrites"),
             profile=self._replacements("profile"),
             singular=self._replacements("singular"),
             self_parts=self._replacements("self"),
             self_leads=self._words.get("self_leads", ("", "")),
             contracted=_joined(tuple(self._table("contractions")), str),
-            person=tuple((re.compile(self._expand(key), re.IGNORECASE), str(value)) for key, value in self._table("person").items()),
+            person=self._replacements("person"),
             joints=self._joints(_strings(clauses.get("joints", ()), split=False), _strings(clauses.get("starts", ()), split=False)),
             verb_like=self._verb_like(_strings(clauses.get("verbs", ()), split=False)),
             cut={name: _joined(_strings(value, split=False), self._expand) for name, value in self._table("cut").items()},
             classes={name: self._slot_class(cast("Mapping[str, object]", row)) for name, row in self._table("class").items()},
             attributes={key.casefold(): str(value) for key, value in self._table("attributes").items()},
             dates=self._table("dates"),
-            nouns=tuple(self._noun(cast("Mapping[str, object]", row)) for row in cast("list[object]", self._data.get("noun", []))),
+            nouns=tuple(self._noun(row) for row in self._rows("noun")),
             rules=rules,
             word_cues={cue: numbers for cue, numbers in index.items() if not cue or self._is_word(cue)},
             text_cues={cue: numbers for cue, numbers in index.items() if cue and not self._is_word(cue)},
         )
+
+    def _rows(self, name: str) -> list[Mapping[str, object]]:
+        return cast("list[Mapping[str, object]]", self._data.get(name, []))
+
+    def _verbatim(self, table: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+        return tuple((re.compile(key, re.IGNORECASE), str(value)) for key, value in self._table(table).items())
 
     def _replacements(self, table: str) -> tuple[tuple[re.Pattern[str], str], ...]:
         return tuple((re.compile(self._expand(key), re.IGNORECASE), str(value)) for key, value in self._table(table).items())

@@ -133,9 +133,7 @@ def lexicon(code: str) -> Lexicon:
     section = cast("dict[str, object]", _data().get(code, {}))
     wordnet = _wordnet() if code == "en" else []
     signs = _signs(cast("dict[str, list[str]]", section.get("signs", {})))
-    words = {
-        name: _words(str(section.get(name, ""))) for name in ("filler", "light", "critical", "genitive", "relation", "joint", "stative")
-    }
+    words = {name: _words(str(section.get(name, ""))) for name in _WORDS}
     spaced = bool(section.get("spaces", True))
     listed = {
         *signs,
@@ -169,6 +167,9 @@ def lexicon(code: str) -> Lexicon:
         beginnings=frozenset(entry.split()[0] if spaced else entry[0] for entry in listed if len(entry.split() if spaced else entry) > 1),
         longest=max((len(entry.split()) if spaced else len(entry) for entry in listed), default=1),
     )
+
+
+_WORDS = ("filler", "light", "critical", "genitive", "relation", "joint", "stative")
 
 
 @cache
