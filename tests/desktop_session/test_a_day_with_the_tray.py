@@ -86,7 +86,8 @@ def place_of(colour: tuple[int, int, int], picture: Path) -> tuple[int, int] | N
 def children_of(process: subprocess.Popen[bytes]) -> dict[str, int]:
     """The processes of a tray by what they are."""
     named = {"lean_memory_bridge": "service", "lean_memory_desktop.window": "window"}
-    found = ((named.get(word), child.pid) for child in psutil.Process(process.pid).children() for word in child.cmdline())
+    children = [child for child in psutil.Process(process.pid).children() if child.status() != psutil.STATUS_ZOMBIE]
+    found = ((named.get(word), child.pid) for child in children for word in child.cmdline())
     return {name: pid for name, pid in found if name is not None}
 
 
