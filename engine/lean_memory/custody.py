@@ -70,6 +70,18 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Scrubbed:
+    """What became of the backups that held something forgotten."""
+
+    backups: tuple[Path, ...]
+    """Those that were made again without it, where they are now."""
+    left: tuple[str, ...]
+    """Why others could not be, a sentence each."""
+    holding_copies: tuple[str, ...]
+    """Other files that may hold it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
     """What was taken out."""
 

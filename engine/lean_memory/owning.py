@@ -13,7 +13,7 @@ from lean_memory.arguments import client_of, flag_of, instant_of, name_of, path_
 from lean_memory.bundles.bundle_file import errors_in_words, opened_bundle
 from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
-from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored
+from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed
 from lean_memory.domain import ForgetResult
 from lean_memory.errors import InvalidInputError, NotFoundError, quoted
 from lean_memory.open_namespace import OpenNamespace
@@ -22,8 +22,9 @@ from lean_memory.settings import Settings
 from lean_memory.store import backups as store_backups
 from lean_memory.store.bringing_in import Given, bring_in
 from lean_memory.store.forget_scope import Reach
-from lean_memory.store.namespaces import BACKUPS
+from lean_memory.store.namespaces import BACKUPS, copies_of, path_of
 from lean_memory.store.restoring import restore_file, restore_one
+from lean_memory.store.scrubbing import scrub_backups
 from lean_memory.store.wording import words_of
 
 _T = TypeVar("_T")
@@ -70,6 +71,17 @@ class Owning(ABC):
     def drop_old_backups(self) -> list[Path]:
         """Remove what the rules of retention no longer keep of the backups that the program made by itself; gives their folders."""
         return store_backups.drop_old(self._settings.root)
+
+    def scrub_backups(self, namespace: str) -> Scrubbed:
+        """Take what was forgotten of a namespace out of the backups in the data root: each that holds it is made again without it.
+
+        Files that are no backups, as the copies made before an older file was brought up to date, are only named in `holding_copies`.
+        """
+        with self._files.all_looked_at():
+            made, left = scrub_backups(self._settings.root, name_of(namespace), settings=self._settings, clock=self._clock)
+            done = {str(backup.path) for backup in store_backups.backups_in(self._settings.root)}
+            others = [name for name in copies_of(path_of(self._settings.root, namespace)) if str(Path(name).parent) not in done]
+        return Scrubbed(backups=tuple(made), left=tuple(left), holding_copies=tuple(others))
 
     def restore(self, path: str | os.PathLike[str], *, namespace: str | None = None) -> list[Restored]:
         """Bring every namespace of a backup back, or one, as it was then but for what was forgotten since.

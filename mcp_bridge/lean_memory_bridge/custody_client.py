@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from lean_memory_bridge.client import ServiceClient
+from lean_memory_bridge.schemas import Forgotten, WouldForget
 from lean_memory_bridge.schemas.custody import (
     BackupRequest,
     Backups,
     BackupView,
     ExportedView,
     ExportRequest,
+    ForgetAllRequest,
     ImportedView,
     ImportRequest,
     RestoreDone,
@@ -40,3 +42,11 @@ class CustodyClient(ServiceClient):
         """Say what a bundle would do; do it with `apply`."""
         asked = ImportRequest(path=path, namespace=namespace, apply=apply, passphrase=passphrase)
         return self._post("import", asked, ImportedView)
+
+    def would_forget_all(self, asked: ForgetAllRequest) -> tuple[str, ...]:
+        """The texts that `forget_all` would erase."""
+        return self._post("would-forget-all", asked, WouldForget, again=True).texts
+
+    def forget_all(self, asked: ForgetAllRequest) -> Forgotten:
+        """Erase a sentence, all of one client, or all between two dates. The person must have said so."""
+        return self._post("forget-all", asked, Forgotten)

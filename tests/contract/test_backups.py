@@ -103,6 +103,20 @@ def test_what_was_forgotten_since_does_not_come_back(filled: Memory) -> None:
     assert not any(word in stored.lower() for word in (b"pears", b"zebrafish", b"quokka", b"zebulon"))
 
 
+def test_what_was_forgotten_can_be_taken_out_of_the_backups_too(filled: Memory) -> None:
+    first, second = filled.backup(), filled.backup()
+    filled.forget("ana", fact_id=next(fact.id for fact in filled.facts("ana") if "pears" in fact.fact_text))
+    clean = filled.backup()
+    done = filled.scrub_backups("ana")
+    assert (len(done.backups), done.left, done.holding_copies) == (2, (), ())
+    assert not any(backup.path.exists() for backup in (first, second))
+    assert [backup.problem for backup in filled.backups()] == ["", "", ""]
+    assert clean.path in [backup.path for backup in filled.backups()]
+    assert not any(b"pears" in path.read_bytes() for path in (filled.root / "backups").rglob("*.db"))
+    assert {one.name for one in filled.restore(done.backups[0])} == {"ana", "bob"}
+    assert filled.scrub_backups("ana").backups == ()
+
+
 def test_what_other_backups_know_of_forgetting_counts_where_the_file_is_ruined(filled: Memory) -> None:
     backup = filled.backup()
     filled.forget("ana", fact_id=next(fact.id for fact in filled.facts("ana") if "pears" in fact.fact_text))

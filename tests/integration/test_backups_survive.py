@@ -51,6 +51,18 @@ with Memory(root=sys.argv[1], embedder=WordEmbedder()) as memory:
 """
 
 
+IMPORTER = """
+import sys
+from lean_memory import Memory
+from support.embedding import WordEmbedder
+
+with Memory(root=sys.argv[1], embedder=WordEmbedder()) as memory:
+    print("ready", flush=True)
+    memory.import_(sys.argv[2], apply=True)
+    print("done", flush=True)
+"""
+
+
 def _count(path: Path) -> int:
     return int(path.read_text() or 0) if path.exists() else 0
 
@@ -114,3 +126,26 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new_state(root: Path, tm
             assert all(not backup.problem for backup in memory.backups())
         for left in (root / "backups").iterdir():
             shutil.rmtree(left)
+
+
+def test_an_import_that_is_killed_leaves_the_old_or_the_new_state_and_is_done_by_the_next(root: Path, tmp_path: Path) -> None:
+    chance, bundle = random.Random(3), tmp_path / "ana.leanmem"
+    with Memory(root=tmp_path / "other", embedder=WordEmbedder()) as other:
+        other.add_many("ana", [{"text": f"Locker {number} holds badge {number * 7}.", "t_ref": day(1)} for number in range(60)])
+        small = other.backup(tmp_path / "small").path
+        other.add_many("ana", [{"text": f"Drawer {number} holds badge {number * 7}.", "t_ref": day(2)} for number in range(60)])
+        other.export("ana", bundle)
+        wanted = other.facts("ana")
+    for _ in range(5):
+        with Memory(root=root, embedder=WordEmbedder()) as memory:
+            memory.restore(small)
+        importer = start(IMPORTER, root, bundle)
+        assert line(importer) == "ready"
+        time.sleep(chance.uniform(0.0, 0.8))
+        killed(importer)
+        with Memory(root=root, embedder=WordEmbedder()) as memory:
+            assert memory.check("ana") == []
+            assert memory.status("ana")[0].episodes in {60, 120}
+            memory.import_(bundle, apply=True)
+            assert memory.facts("ana") == wanted
+            assert not [path for path in (root / "backups").iterdir() if path.name.startswith(".")]

@@ -161,6 +161,10 @@ def _forget(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--episode", metavar="ID", help="everything learned from one message")
     parser.add_argument("--entity", metavar="NAME", help="everything about one person or thing")
     parser.add_argument("--matching", metavar="QUESTION", help="the answers to a question, shown before anything is erased")
+    parser.add_argument("--sentence", metavar="TEXT", help="a sentence, wherever it stands in these words")
+    parser.add_argument("--from-client", metavar="NAME", help="everything that one assistant or program passed on")
+    parser.add_argument("--since", metavar="DATE", help="everything that was said from then on")
+    parser.add_argument("--until", metavar="DATE", help="everything that was said before")
     parser.add_argument("-k", "--k", type=_positive, metavar="N", help="with --matching: how many answers at most (default: 5)")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 

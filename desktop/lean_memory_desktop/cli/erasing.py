@@ -2,20 +2,72 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypedDict, cast
 
-from lean_memory.domain import WEAK_RELEVANCE
+from lean_memory.domain import WEAK_RELEVANCE, ForgetResult
 from lean_memory.errors import NotFoundError
+from lean_memory_bridge.custody_client import CustodyClient
+from lean_memory_bridge.schemas.custody import ForgetAllRequest
 from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
-from lean_memory_desktop.cli.opening import find_fact, is_passage, open_memory
+from lean_memory_desktop.cli.moments import read_moment
+from lean_memory_desktop.cli.opening import data_root, find_fact, is_passage, open_files, open_memory, zone_of
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
 
-    from lean_memory import ForgetResult
+    from lean_memory import Memory
     from lean_memory_desktop.cli.opening import AnyMemory
+
+
+class _WideMemory:
+    """Wide forgetting by the service, or in this process."""
+
+    def __init__(self, memory: Memory | CustodyClient) -> None:
+        self._memory = memory
+
+    def would_forget_all(self, asked: ForgetAllRequest) -> list[str]:
+        """What would go."""
+        if isinstance(self._memory, CustodyClient):
+            return list(self._memory.would_forget_all(asked))
+        return self._memory.would_forget_all(asked.namespace, **_scope(asked))
+
+    def forget_all(self, asked: ForgetAllRequest) -> ForgetResult:
+        """Erase it."""
+        if not isinstance(self._memory, CustodyClient):
+            return self._memory.forget_all(asked.namespace, **_scope(asked))
+        done = self._memory.forget_all(asked)
+        return ForgetResult(
+            facts=done.facts,
+            episodes=done.episodes,
+            passages=done.passages,
+            entities=done.entities,
+            tombstones=done.tombstones,
+            backups_holding_copies=done.backups_holding_copies,
+        )
+
+
+class _Scope(TypedDict):
+    sentence: str | None
+    client: str | None
+    since: int | None
+    until: int | None
+
+
+def _scope(asked: ForgetAllRequest) -> _Scope:
+    return cast("_Scope", asked.model_dump(exclude={"namespace"}))
+
+
+@contextmanager
+def _wide_memory(options: Options) -> Generator[_WideMemory]:
+    client = CustodyClient.find(data_root(options))
+    if client is not None:
+        yield _WideMemory(client)
+        return
+    with open_files(options) as memory:
+        yield _WideMemory(memory)
 
 
 class _Target(TypedDict, total=False):
@@ -29,6 +81,8 @@ class _Target(TypedDict, total=False):
 def forget(options: Options) -> int:
     """Erase facts, what one message taught, or all about one entity."""
     _check_one_target(options)
+    if options.sentence is not None or _is_wide(options):
+        return _forget_widely(options)
     with open_memory(options) as memory:
         targets = _targets(memory, options)
         sentences = list(dict.fromkeys(text for target in targets for text in memory.would_forget(options.namespace, **target)))
@@ -64,9 +118,43 @@ def clear(options: Options) -> int:
 
 
 def _check_one_target(options: Options) -> None:
-    given = [bool(options.words), options.episode is not None, options.entity is not None, options.matching is not None]
+    given = [
+        bool(options.words),
+        *(one is not None for one in (options.episode, options.entity, options.matching, options.sentence)),
+        _is_wide(options),
+    ]
     if sum(given) != 1:
-        raise BadUseError("Say what to forget, in one way: ids of facts, --episode ID, --entity NAME or --matching QUESTION.")
+        raise BadUseError(
+            "Say what to forget, in one way: ids of facts, --episode ID, --entity NAME, --matching QUESTION, --sentence TEXT, or --from-client NAME, "
+            "--since DATE and --until DATE together."
+        )
+
+
+def _is_wide(options: Options) -> bool:
+    return any(one is not None for one in (options.from_client, options.since, options.until))
+
+
+def _forget_widely(options: Options) -> int:
+    """Erase a sentence, all of one client, or all between two dates."""
+    zone = zone_of(options)
+    asked = ForgetAllRequest(
+        namespace=options.namespace,
+        sentence=options.sentence,
+        client=options.from_client,
+        since=read_moment(options.since, "--since", zone),
+        until=read_moment(options.until, "--until", zone),
+    )
+    with _wide_memory(options) as memory:
+        if not _agreed(
+            options, "This will be erased for good, wherever it stands, and what was learned from it:", memory.would_forget_all(asked)
+        ):
+            return Exit.FAILED
+        result = memory.forget_all(asked)
+    if options.json:
+        write_json({"namespace": options.namespace, "fact_ids": [], "erased": [forgotten_form(result)]})
+    else:
+        _report([result])
+    return Exit.FINE
 
 
 def _targets(memory: AnyMemory, options: Options) -> list[_Target]:

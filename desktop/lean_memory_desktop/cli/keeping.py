@@ -16,6 +16,7 @@ from lean_memory_desktop.cli.opening import open_files, zone_of
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
+    from lean_memory import Memory
     from lean_memory.custody import Backup, Restored
 
 
@@ -24,6 +25,8 @@ def backup(options: Options) -> int:
     with open_files(options) as memory:
         if options.listed:
             return _list(options, memory.backups())
+        if options.scrub:
+            return _scrub(options, memory)
         only = [options.namespace] if "namespace" in vars(options) else None
         made = memory.backup(Path(options.words[0]).absolute() if options.words else None, namespaces=only)
     if options.json:
@@ -50,6 +53,22 @@ def restore(options: Options) -> int:
     for one in done:
         _report(one, options)
     return Exit.FINE
+
+
+def _scrub(options: Options, memory: Memory) -> int:
+    """Take what was forgotten out of the backups."""
+    done = memory.scrub_backups(options.namespace)
+    if options.json:
+        write_json({"backups": [str(path) for path in done.backups], "left": list(done.left), "holding_copies": list(done.holding_copies)})
+        return Exit.FAILED if done.left else Exit.FINE
+    say(f"{counted(len(done.backups), 'backup')} held something of {options.namespace!r} that was forgotten, and hold it no longer.")
+    for sentence in done.left:
+        complain(f"Not done: {sentence}")
+    if done.holding_copies:
+        say("These files may still hold a copy; delete them if it must go there too:")
+        for name in done.holding_copies:
+            say(name, indent=2)
+    return Exit.FAILED if done.left else Exit.FINE
 
 
 def _list(options: Options, backups: list[Backup]) -> int:

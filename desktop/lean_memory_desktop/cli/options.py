@@ -68,6 +68,11 @@ class Options(argparse.Namespace):
     choice: str | None = None
     revision: int | None = None
     listed: bool = False
+    scrub: bool = False
+    sentence: str | None = None
+    from_client: str | None = None
+    since: str | None = None
+    until: str | None = None
     passphrase: bool = False
 
     def __init__(self) -> None:

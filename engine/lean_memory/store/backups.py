@@ -121,7 +121,7 @@ def drop_old(root: Path) -> list[Path]:
     """Remove the backups that the rules no longer keep; gives their folders."""
     gone = [backup.path for backup in no_longer_kept(backups_in(root), rules_for(root))]
     for path in gone:
-        _remove(path)
+        remove(path)
     return gone
 
 
@@ -185,12 +185,15 @@ def remove_abandoned(parent: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def rewrite_manifest(backup: Backup) -> None:
-    """Write the manifest of a backup whose files were changed on purpose."""
-    draft = backup.path / f".{MANIFEST}.new"
-    _write(draft, backup)
-    draft.replace(backup.path / MANIFEST)
-    sync_folder(backup.path)
+def write_manifest(folder: Path, backup: Backup) -> None:
+    """Write the manifest of a backup that is being made in `folder`."""
+    _write(folder / MANIFEST, backup)
+
+
+def remove(folder: Path) -> None:
+    """Remove a backup: the manifest first, as what is left of a removal that was cut off is no backup."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def described(path: Path) -> BackedUp:
@@ -223,7 +226,7 @@ def _made(root: Path, names: Sequence[str], draft: Path, folder: Path, *, now: I
             (draft / file_name(name)).unlink(missing_ok=True)
             left_out.append(f"{name}: {error}")
     backup = Backup(path=folder, at=now, occasion=occasion.value, namespaces=tuple(done), left_out=tuple(left_out))
-    _write(draft / MANIFEST, backup)
+    write_manifest(draft, backup)
     sync_folder(draft)
     return backup
 
@@ -296,9 +299,3 @@ def _put_in_place(draft: Path, folder: Path) -> None:
         folder.rmdir()
     draft.rename(folder)
     sync_folder(folder.parent)
-
-
-def _remove(folder: Path) -> None:
-    """Take the manifest first: what is left of a removal that was cut off is no backup."""
-    (folder / MANIFEST).unlink(missing_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -69,7 +69,7 @@ def restore_one(source: Path, name: str, work: Path, *, at: int, root: Path, set
         shutil.copyfile(source, draft)
     if contents_of(draft).is_cleared:
         raise NotFoundError(f"{source} holds nothing: the namespace “{quoted(name)}” had been cleared. Nothing was changed.")
-    scrubbed = _prepared(work, name, present, _graves(root, name, present, source), settings=settings, clock=clock)
+    scrubbed = prepared(work, name, present.moment, _graves(root, name, present, source), settings=settings, clock=clock)
     held = contents_of(draft)
     aside = take_place(draft, path, present, now=clock(), settings=settings, occasion=Occasion.BEFORE_RESTORE)
     notes = [_ASIDE_DAMAGED] if present.is_there and not present.is_sound else []
@@ -177,13 +177,14 @@ def _set_aside(path: Path) -> Path:
     return folder
 
 
-def _prepared(work: Path, name: str, present: Present, graves: Sequence[Graves], *, settings: Settings, clock: Clock) -> Scrubbed:
-    """Bring the copy in `work` up to date, scrub it, and see that it keeps its promises."""
+def prepared(work: Path, name: str, moment: Instant | None, graves: Sequence[Graves], *, settings: Settings, clock: Clock) -> Scrubbed:
+    """Bring the copy in `work` up to date, scrub it, and see that it keeps its promises; to be put in the memory's place, it goes on from `moment`."""
     store = NamespaceStore.open(work, name, settings=settings, clock=clock, create=False)
     try:
         scrubbed = store.change(lambda tx: scrub(tx, graves))
         store.purge_now(scrubbed.texts)
-        store.change(lambda tx: settle(tx.connection, present.moment))
+        if moment is not None:
+            store.change(lambda tx: settle(tx.connection, moment))
         problems = store.check()
         if problems:
             raise DamagedFileError(f"The copy of “{quoted(name)}” does not keep its promises ({problems[0]}), so it was not used.")

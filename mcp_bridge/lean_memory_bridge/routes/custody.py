@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from fastapi import APIRouter
 
 from lean_memory.custody import Backup, Exported, Imported, Restored
 from lean_memory.errors import InvalidInputError
 from lean_memory_bridge.callers import Caller
+from lean_memory_bridge.moments import moment_of
 from lean_memory_bridge.routes.parts import Parts, TheOwner, TheParts
+from lean_memory_bridge.schemas import Forgotten, WouldForget
 from lean_memory_bridge.schemas.custody import (
     BackupRequest,
     Backups,
     BackupView,
     ExportedView,
     ExportRequest,
+    ForgetAllRequest,
     ImportedView,
     ImportRequest,
     RestoreDone,
@@ -26,6 +30,7 @@ from lean_memory_bridge.schemas.custody import (
     RestoreRequest,
 )
 from lean_memory_bridge.verbs import Asked
+from lean_memory_bridge.views import forgotten_view
 
 router = APIRouter(prefix="/api/v1", tags=["custody"])
 T = TypeVar("T")
@@ -73,6 +78,35 @@ async def bring_in(asked: ImportRequest, parts: TheParts, owner: TheOwner) -> Im
     told = await _done(parts, owner, "import", asked.namespace, work)
     parts.verbs.changed()
     return _imported(told)
+
+
+@router.post("/would-forget-all")
+async def would_forget_all(asked: ForgetAllRequest, parts: TheParts, owner: TheOwner) -> WouldForget:
+    """The texts that `forget-all` would erase, to show before asking. Changes nothing."""
+    memory, scope = parts.verbs.memory, _scope(asked)
+    texts = await parts.verbs.read(owner, "would-forget", lambda: memory.would_forget_all(asked.namespace, **scope))
+    return WouldForget(namespace=asked.namespace, texts=tuple(texts))
+
+
+@router.post("/forget-all")
+async def forget_all(asked: ForgetAllRequest, parts: TheParts, owner: TheOwner) -> Forgotten:
+    """Erase a sentence, all of one client, or all between two dates."""
+    memory, scope = parts.verbs.memory, _scope(asked)
+    result = await _done(parts, owner, "forget", asked.namespace, lambda: memory.forget_all(asked.namespace, **scope))
+    parts.verbs.changed()
+    return forgotten_view(asked.namespace, result)
+
+
+class _Scope(TypedDict):
+    sentence: str | None
+    client: str | None
+    since: int | dt.datetime | None
+    until: int | dt.datetime | None
+
+
+def _scope(asked: ForgetAllRequest) -> _Scope:
+    since, until = moment_of(asked.since, "since"), moment_of(asked.until, "until")
+    return _Scope(sentence=asked.sentence, client=asked.client, since=since, until=until)
 
 
 async def _done(parts: Parts, owner: Caller, verb: str, namespace: str | None, work: Callable[[], T]) -> T:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from lean_memory_bridge.schemas.base import Answer, NamespaceName, Request
+from lean_memory_bridge.schemas.base import Answer, MomentText, NamespaceName, Request
 
 PathText = Annotated[str, Field(min_length=1, max_length=4000)]
 """A whole path on this computer."""
@@ -143,3 +143,13 @@ class ImportedView(_Seen):
     """Facts that were left out because they had been forgotten here."""
     kept_aside: str | None
     notes: tuple[str, ...]
+
+
+class ForgetAllRequest(Request):
+    """Forget a sentence, given alone, or all that a client passed on, or all that was said from `since` up to `until`, or both."""
+
+    namespace: NamespaceName
+    sentence: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
+    client: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    since: MomentText | None = None
+    until: MomentText | None = None

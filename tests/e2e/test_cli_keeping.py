@@ -1,0 +1,47 @@
+"""Backup, restore, export, import and wide forgetting from a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.command import Command
+
+
+def objects(command: Command, *words: str) -> list[str]:
+    return sorted(fact["object"] for fact in command.json("facts", *words)["facts"])
+
+
+def test_a_backup_comes_back_and_says_what_it_did(command: Command) -> None:
+    command.done("add", "I work at Acme Corp.")
+    made = command.json("backup")
+    assert [one["episodes"] for one in made["namespaces"]] == [1]
+    command.done("add", "I now work at Globex.")
+    refused = command.run("restore", made["path"], said=b"yes\n")
+    assert (refused.code, refused.is_one_sentence()) == (2, True)
+    assert "kept aside" not in command.done("restore")
+    assert "before-restore" in command.done("restore", Path(made["path"]).name, "--yes")
+    assert objects(command) == ["Acme Corp"]
+    file = Path(made["path"]) / made["namespaces"][0]["file"]
+    file.write_bytes(file.read_bytes()[:-100])
+    damaged = command.run("restore", made["path"], "--yes")
+    assert (damaged.code, damaged.is_one_sentence()) == (1, True)
+
+
+def test_a_namespace_moves_in_one_file_once_its_plan_was_shown(command: Command, tmp_path: Path) -> None:
+    command.done("add", "I work at Acme Corp.")
+    bundle = str(tmp_path / "mine.leanmem")
+    command.done("export", bundle)
+    assert "add --apply" in command.done("import", bundle, "-n", "copy")
+    assert objects(command, "-n", "copy") == []
+    assert command.json("import", bundle, "-n", "copy", "--apply")["is_applied"] is True
+    assert objects(command, "-n", "copy") == ["Acme Corp"]
+    command.done("export", str(tmp_path / "mine.md"))
+    assert "I work at Acme Corp." in (tmp_path / "mine.md").read_text(encoding="utf-8")
+
+
+def test_all_that_one_client_said_goes(command: Command) -> None:
+    command.done("add", "I work at Acme Corp.", "--client", "script")
+    command.done("add", "I live in Porto.")
+    assert command.run("forget", "--from-client", "script", "--sentence", "x").code == 2
+    command.done("forget", "--from-client", "script", "--yes")
+    assert objects(command) == ["Porto"]
