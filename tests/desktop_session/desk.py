@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-NEEDED = ("Xvfb", "dbus-daemon", "openbox", "tint2", "dunst", "xdotool", "import")
+NEEDED = ("Xvfb", "dbus-daemon", "openbox", "tint2", "dunst", "dunstctl", "xdotool", "import")
 """What has to be installed, from the packages xvfb dbus openbox tint2 dunst xdotool imagemagick."""
 _PANEL = """
 panel_items = S
