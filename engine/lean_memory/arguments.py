@@ -80,7 +80,7 @@ def path_of_argument(value: object, name: str) -> Path:
     """A path that can be used. Raises `InvalidInputError`."""
     try:
         path: object = os.fspath(cast("os.PathLike[str] | os.PathLike[bytes]", value))
-        if isinstance(path, str) and path.strip() and "\x00" not in path:
+        if isinstance(path, str) and path.strip() and "\x00" not in path and _is_whole(path) and Path(path).name not in {"", ".."}:
             return Path(path).expanduser()
     except (TypeError, RuntimeError):
         raise InvalidInputError(f"{name} must be a path, not {_shown(value)}.") from None

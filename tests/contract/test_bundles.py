@@ -11,7 +11,7 @@ import pytest
 
 from lean_memory import Memory
 from lean_memory.custody import Fate
-from lean_memory.errors import DamagedFileError, InvalidInputError, NewerSchemaError, NotFoundError
+from lean_memory.errors import DamagedFileError, InvalidInputError, NewerSchemaError, NotFoundError, StorageError
 from support.embedding import WordEmbedder
 from support.statements import day
 
@@ -151,3 +151,20 @@ def test_the_text_for_people_tells_what_holds_and_what_was_said(filled: Memory, 
     assert "- I now work at Globex. (since 2023-11-16)" in text
     assert "no longer current: superseded" in text
     assert "\\*stars\\*" in text
+
+
+@pytest.mark.parametrize("path", ["", " ", "/", "..", "a\x00b", "\ud800", 7, None])
+def test_what_cannot_be_a_file_is_refused_with_a_sentence(filled: Memory, path: object) -> None:
+    for verb in (lambda: filled.export("ana", path), lambda: filled.import_(path), lambda: filled.restore(path)):
+        with pytest.raises(InvalidInputError):
+            verb()
+
+
+def test_a_folder_in_the_way_or_missing_is_told_of(filled: Memory, tmp_path: Path) -> None:
+    (tmp_path / "taken.leanmem").mkdir()
+    for path in (tmp_path / "taken.leanmem", tmp_path / "no" / "such.leanmem"):
+        with pytest.raises((StorageError, NotFoundError)):
+            filled.export("ana", path)
+    with pytest.raises(StorageError):
+        filled.import_(tmp_path / "taken.leanmem")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
