@@ -42,7 +42,7 @@ def _is_traced(clause: Wording, sources: Sequence[Wording], subject: frozenset[s
     for source in sources:
         about = [word for word in (*strict, *plain) if word.key not in subject]
         shared = sum(_in(word, source) for word in about)
-        if not (shared or not about) or not all(_in(word, source) for word in strict):
+        if not (shared or not about) or not _are_in(strict, source):
             continue
         if _denials(clause) == _denials(source) and shared * 2 >= len(about):
             return all(any(_in(word, each) for each in sources) for word in plain)
@@ -57,6 +57,17 @@ def _everywhere(sources: Sequence[Wording]) -> frozenset[str]:
 
 def _in(word: Word, said: Wording) -> bool:
     return any(is_counterpart(word, other) for other in said.words)
+
+
+def _are_in(words: Sequence[Word], said: Wording) -> bool:
+    """Whether each of the words has a counterpart of its own: the five of a weekday is not the five of a distance."""
+    left = list(said.words)
+    for word in words:
+        at = next((at for at, other in enumerate(left) if is_counterpart(word, other)), None)
+        if at is None:
+            return False
+        del left[at]
+    return True
 
 
 def _denials(said: Wording) -> bool:

@@ -139,6 +139,9 @@ def test_numbers_and_names_are_traced_to_the_source_that_speaks_of_the_same() ->
     assert untraceable("Ines was born in Oslo.", sources) == "Ines was born in Oslo."
     assert untraceable("Milo eats fish.", sources) == "Milo eats fish."
     assert untraceable("小李有三只猫。", ["小李有两只猫。"]) != ""
+    runs = ["我星期一跑了5公里。", "我星期五和小王跑了10公里。"]
+    assert untraceable("我星期五跑了五公里。", runs) != ""
+    assert untraceable("我星期五和小王跑了十公里。", runs) == ""
 
 
 def test_facts_that_wait_or_are_kept_are_no_sources() -> None:
