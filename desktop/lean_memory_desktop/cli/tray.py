@@ -16,7 +16,7 @@ from lean_memory_desktop.cli.options import Exit, Options
 
 LOCK_FILE = "tray.lock"
 _LARGEST_LOG = 1_000_000
-_PATIENCE = 5.0
+_PATIENCE = 20.0
 
 
 def start(options: Options) -> int:
