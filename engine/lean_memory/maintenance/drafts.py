@@ -41,6 +41,8 @@ class Snapshot:
     """Those of the embedder that made the vectors."""
     access: Mapping[FactId, Access] = field(default_factory=dict[FactId, Access])
     """Facts that were never served are not in it."""
+    said: Mapping[FactId, Instant] = field(default_factory=dict[FactId, Instant])
+    """When facts were said again last; those that never were are not in it."""
     entities: tuple[KnownEntity, ...] = ()
     """Every entity that is the subject or the object of a fact. A fact whose subject has an alias carries the entity's own name."""
     held: frozenset[FactId] = frozenset()

@@ -45,8 +45,9 @@ def _may_go(fact: Fact, snapshot: Snapshot, without: frozenset[FactId]) -> bool:
 
 
 def _age_days(fact: Fact, snapshot: Snapshot) -> float:
-    """Since it holds and was said, whichever is later."""
-    return max(0.0, (snapshot.now - max(fact.valid_at, fact.recorded_at)) / DAY_MS)
+    """Since it holds and was said, for the first time or again, whichever is later."""
+    said = snapshot.said.get(fact.id, fact.recorded_at)
+    return max(0.0, (snapshot.now - max(fact.valid_at, fact.recorded_at, said)) / DAY_MS)
 
 
 def _faded(days: float) -> float:
@@ -70,7 +71,7 @@ def _draft(fact: Fact, snapshot: Snapshot, value: float, parts: tuple[float, flo
         entity=fact.subject,
         facts=(fact,),
         scores=tuple((name, round(score, 4)) for name, score in zip(names, (value, *parts), strict=True)),
-        reason=f"It is {days} days old, matters little and {served}. It would stay findable for past dates and when cold facts are included.",
+        reason=f"It was last said {days} days ago, matters little and {served}. It would stay findable for past dates and when cold facts are included.",
     )
 
 

@@ -65,6 +65,8 @@ class Picture:
     """Shape (len(facts), dims); zeros where a fact has none."""
     served: dict[FactId, Served]
     """What was merged into a fact was served for it."""
+    said: dict[FactId, Instant]
+    """When facts were said again last, where they were, also in the words of one that was merged into them."""
     entities: tuple[NamedEntity, ...]
     held: frozenset[FactId]
     hot: frozenset[FactId]
@@ -84,6 +86,7 @@ def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now
         facts=tuple(each.fact for each in stored),
         vectors=_vectors(con, model, [each.row for each in stored]),
         served=_served(con),
+        said=_said_again(con),
         entities=_entities(con),
         held=_ids(
             con,
@@ -131,6 +134,19 @@ def _served(con: apsw.Connection) -> dict[FactId, Served]:
         """
     ).fetchall()
     return {FactId(uid): Served(times=times, last_at=Instant(last)) for uid, times, last in cast("list[tuple[str, int, int]]", rows)}
+
+
+def _said_again(con: apsw.Connection) -> dict[FactId, Instant]:
+    rows = con.execute(
+        """
+        SELECT s.uid, max(t.at) FROM (
+            SELECT fact_id, recorded_at AS at FROM evidence WHERE act = 'assert' AND fact_id IS NOT NULL
+            UNION ALL SELECT id, recorded_at FROM fact WHERE end_reason = 'duplicate'
+        ) t JOIN fact f ON f.id = t.fact_id
+        JOIN fact s ON s.id = CASE f.end_reason WHEN 'duplicate' THEN f.superseded_by ELSE f.id END GROUP BY s.id
+        """
+    ).fetchall()
+    return {FactId(uid): Instant(at) for uid, at in cast("list[tuple[str, int]]", rows)}
 
 
 def _entities(con: apsw.Connection) -> tuple[NamedEntity, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lean_memory.domain import Fact, FactId, Instant, Modality, RecordKind
@@ -58,3 +60,8 @@ def test_what_the_person_wants_kept_or_is_in_another_proposal_stays() -> None:
     trifle = fact("The printer paper was on sale.", days=OLD, salience=1.0)
     assert offered([trifle], kept=[trifle.id]) == []
     assert not list(low_value(snapshot([trifle]), without=frozenset({trifle.id})))
+
+
+def test_what_was_said_again_lately_is_young() -> None:
+    trifle = fact("The printer paper was on sale.", days=OLD, salience=1.0)
+    assert not list(low_value(replace(snapshot([trifle]), said={trifle.id: Instant(NOW - DAY)})))

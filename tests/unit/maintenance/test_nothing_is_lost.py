@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lean_memory.domain import Fact, Tier, Visibility
+from lean_memory.maintenance.low_value import low_value
+from lean_memory.maintenance.run import Request
 from lean_memory.proposals import Conflict, ProposalState, SearchEffect, Settled, Stale
 from lean_memory.store import runs
 from support.maintenance import House, about, demotion, merge, over, same_entity, summary, verdict
@@ -163,3 +165,17 @@ def test_a_proposal_about_something_else_does_not_tell_of_what_is_erased_and_sta
     for file in house.root.iterdir():
         assert SECRET.encode() not in file.read_bytes().lower(), file.name
     house.open()
+
+
+@pytest.mark.parametrize("how", ["said again", "merged"])
+def test_what_was_said_again_lately_is_not_offered_to_be_put_away(house: House, how: str) -> None:
+    bob = house.said(about("Bob", "likes", "tea", salience=1.0))
+    rob = house.said(about("Rob", "likes", "milk"))
+    house.wait(400)
+    again = house.said(about("Bob" if how == "said again" else "Rob", "likes", "tea", salience=1.0))
+    one_person(house, bob, rob)
+    assert house.run().merged == (how == "merged")
+    care = replace(house.care, proposers=(low_value,))
+    care.run(Request(apply=True, force=True))
+    assert bob.id not in [fact.id for each in house.waiting() for fact in each.facts]
+    assert (house.fact(again).superseded_by or bob.id) == bob.id
