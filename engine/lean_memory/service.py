@@ -233,11 +233,13 @@ class MemoryService(Maintaining, Owning):
         call, by which `has_forgotten` knows it from the moment on in which it is erased; only a digest of it is kept.
         """
         check_target(fact_id, episode_id, entity)
-        return self._with(namespace, lambda opened: opened.forget(fact_id, episode_id, entity, call), create=False)
+        named = word_or_none(call, "call")
+        return self._with(namespace, lambda opened: opened.forget(fact_id, episode_id, entity, named), create=False)
 
     def has_forgotten(self, namespace: str, call: str) -> bool:
         """Whether a `forget` with this `call` has erased what it asked for, also where its caller did not live to be told."""
-        return self._with(namespace, lambda opened: opened.store.has_erased(call), create=False)
+        named = word_of(call, "call")
+        return self._with(namespace, lambda opened: opened.store.has_erased(named), create=False)
 
     def would_forget(
         self, namespace: str, *, fact_id: str | None = None, episode_id: str | None = None, entity: str | None = None

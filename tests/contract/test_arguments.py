@@ -42,6 +42,13 @@ class Call:
 
 
 TARGETS = {"fact_id": (*NOT_A_STRING, *HALF), "episode_id": (*NOT_A_STRING, *HALF), "entity": (*NOT_A_STRING, *HALF, "", " ")}
+REACHES: dict[str, tuple[object, ...]] = {
+    "sentence": (*NOT_A_STRING, *HALF, "", " ", "?!"),
+    "client": ("", " ", *NOT_A_STRING, *HALF),
+    "since": NOT_A_MOMENT,
+    "until": NOT_A_MOMENT,
+}
+NOT_A_PATH = ("", "a\x00b", 3, 2.5, True, b"bytes", ["a"], object())
 ADDED: dict[str, tuple[object, ...]] = {
     "text": (None, "", " \n", *NOT_A_STRING, *HALF),
     "t_ref": NOT_A_MOMENT,
@@ -116,11 +123,90 @@ CALLS = {
         },
     ),
     "drop_old_vectors": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
-    "forget": Call(valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS}),
+    "forget": Call(
+        valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS, "call": (*NOT_A_STRING, *HALF)}
+    ),
+    "has_forgotten": Call(
+        valid={"namespace": "ana", "call": "mine"}, refused={"namespace": NOT_A_NAME, "call": (None, *NOT_A_STRING, *HALF)}
+    ),
     "would_forget": Call(valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, **TARGETS}),
     "clear": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
     "status": Call(valid={"namespace": "ana"}, refused={"namespace": ("", *NOT_A_STRING, *HALF)}),
     "check": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
+    "maintain": Call(
+        valid={"namespace": "ana"},
+        refused={
+            "namespace": ("", *NOT_A_STRING, *HALF),
+            "apply": NOT_A_FLAG,
+            "auto_only": NOT_A_FLAG,
+            "force": NOT_A_FLAG,
+            "trigger": (None, *NOT_A_STRING, *HALF),
+            "progress": (3, "print", object()),
+            "cancelled": (3, "no", object()),
+        },
+    ),
+    "cancel_maintenance": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
+    "maintenance_status": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
+    "review_queue": Call(
+        valid={"namespace": "ana"},
+        refused={
+            "namespace": NOT_A_NAME,
+            "kind": ("", "no such kind", *NOT_A_STRING, *HALF),
+            "limit": (None, 1001, *NOT_A_COUNT),
+            "entity": (*NOT_A_STRING, *HALF),
+        },
+    ),
+    "proposal": Call(
+        valid={"namespace": "ana", "proposal_id": "x"}, refused={"namespace": NOT_A_NAME, "proposal_id": (None, *NOT_A_STRING, *HALF)}
+    ),
+    "decided": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME, "limit": (None, 1001, *NOT_A_COUNT)}),
+    "decide": Call(
+        valid={"namespace": "ana", "proposal_id": "x", "verdict": "approve"},
+        refused={
+            "namespace": NOT_A_NAME,
+            "proposal_id": (None, *NOT_A_STRING, *HALF),
+            "verdict": (None, "", "perhaps", *NOT_A_STRING, *HALF),
+            "edited_text": (*NOT_A_STRING, *HALF),
+            "choice": (*NOT_A_STRING, *HALF),
+            "revision": NOT_A_COUNT,
+            "by": (None, *NOT_A_STRING, *HALF),
+        },
+    ),
+    "ask_to_forget": Call(
+        valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, "fact_id": (None, *NOT_A_STRING, *HALF)}
+    ),
+    "promote": Call(
+        valid={"namespace": "ana", "fact_id": "FACT"}, refused={"namespace": NOT_A_NAME, "fact_id": (None, *NOT_A_STRING, *HALF)}
+    ),
+    "revert": Call(
+        valid={"namespace": "ana", "run_or_proposal_id": "x"},
+        refused={"namespace": NOT_A_NAME, "run_or_proposal_id": (None, *NOT_A_STRING, *HALF)},
+    ),
+    "backup": Call(
+        valid={},
+        refused={
+            "path": NOT_A_PATH,
+            "namespaces": (["ana", 3], ["ana", None], ["ana", ""]),
+            "occasion": (None, "", "now and then", *NOT_A_STRING, *HALF),
+        },
+    ),
+    "scrub_backups": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
+    "restore": Call(valid={"path": "nothing here"}, refused={"path": (None, *NOT_A_PATH), "namespace": (*NOT_A_STRING, *HALF)}),
+    "forget_all": Call(valid={"namespace": "ana", "client": "nobody"}, refused={"namespace": NOT_A_NAME, **REACHES}),
+    "would_forget_all": Call(valid={"namespace": "ana", "client": "nobody"}, refused={"namespace": NOT_A_NAME, **REACHES}),
+    "export": Call(
+        valid={"namespace": "ana", "path": "PLACE"},
+        refused={"namespace": NOT_A_NAME, "path": (None, *NOT_A_PATH), "passphrase": ("", *NOT_A_STRING, *HALF)},
+    ),
+    "import_": Call(
+        valid={"path": "PLACE"},
+        refused={
+            "path": (None, *NOT_A_PATH),
+            "namespace": (*NOT_A_STRING, *HALF),
+            "apply": NOT_A_FLAG,
+            "passphrase": (*NOT_A_STRING, *HALF),
+        },
+    ),
 }
 
 
@@ -141,10 +227,13 @@ def test_what_cannot_be_used_is_refused_in_a_sentence_and_nothing_is_stored(told
     [fact] = told.facts("ana")
     call: Callable[..., object] = getattr(told, verb)
     for value in CALLS[verb].refused[argument]:
-        given = {name: fact.id if usual == "FACT" else usual for name, usual in CALLS[verb].valid.items()} | {argument: value}
+        usual = {"FACT": fact.id, "PLACE": str(told.root / "taken out.leanmem")}
+        given = {name: usual.get(str(given), given) for name, given in CALLS[verb].valid.items()} | {argument: value}
         if "forget" in verb and argument in ("episode_id", "entity"):
             del given["fact_id"]
-        kind = InvalidNamespaceError if argument == "namespace" else InvalidInputError
+        if argument == "sentence":
+            del given["client"]
+        kind = InvalidNamespaceError if argument == "namespace" and verb not in ("restore", "import_") else InvalidInputError
         try:
             with pytest.raises(kind) as caught:
                 call(**given)
@@ -184,7 +273,7 @@ def test_every_argument_of_every_verb_is_tried() -> None:
         names = set(inspect.signature(getattr(Memory, verb)).parameters) - {"self"}
         assert names == set(call.refused), verb
     public = {name for name, member in inspect.getmembers(Memory, inspect.isfunction) if not name.startswith("_")}
-    assert public - set(CALLS) == {"close", "namespaces", "other_files"}
+    assert public - set(CALLS) == {"close", "namespaces", "other_files", "backups", "drop_old_backups"}
 
 
 @pytest.mark.parametrize("root", ["", " ", "a\x00b", b"bytes", 3, object(), "~no-such-person-here/x"])
