@@ -90,9 +90,11 @@ class Owning(ABC):
         and where any of it is damaged nothing is changed. The present state of each is kept aside as a backup of its own. Raises
         `NotFoundError`, `DamagedFileError`, `ForeignFileError`, `NewerSchemaError`; `LeaseHeldError` during maintenance.
         """
-        source = self._found(path_of_argument(path, "path"))
-        only = None if namespace is None else word_of(namespace, "namespace")
-        if source.is_file():
+        given, only = path_of_argument(path, "path"), word_or_none(namespace, "namespace")
+        with errors_in_words(given):
+            source = self._found(given)
+            is_single = source.is_file()
+        if is_single:
             name, at = restore_file(source, only, self._settings.root)
             return [self._restored(source, name, at=at)]
         backup = store_backups.read_backup(source)

@@ -95,7 +95,7 @@ def test_a_backup_that_is_killed_leaves_the_memory_and_no_half_backup(root: Path
     chance = random.Random(1)
     with Memory(root=root, embedder=WordEmbedder()) as memory:
         memory.add_many("ana", [{"text": f"Locker {number} holds badge {number * 7}.", "t_ref": day(1)} for number in range(200)])
-    for _ in range(5):
+    for _ in range(3):
         backer = start(BACKER, root)
         assert line(backer) == "ready"
         time.sleep(chance.uniform(0.0, 0.3))
@@ -115,7 +115,7 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new_state(root: Path, tm
         small = memory.backup(tmp_path / "small").path
         memory.add_many("ana", [{"text": f"Drawer {number} holds badge {number * 7}.", "t_ref": day(2)} for number in range(60)])
         large = memory.backup(tmp_path / "large").path
-    for _ in range(5):
+    for _ in range(3):
         restorer = start(RESTORER, root, small, large)
         assert line(restorer) == "ready"
         time.sleep(chance.uniform(0.0, 1.0))
@@ -136,7 +136,7 @@ def test_an_import_that_is_killed_leaves_the_old_or_the_new_state_and_is_done_by
         other.add_many("ana", [{"text": f"Drawer {number} holds badge {number * 7}.", "t_ref": day(2)} for number in range(60)])
         other.export("ana", bundle)
         wanted = other.facts("ana")
-    for _ in range(5):
+    for _ in range(3):
         with Memory(root=root, embedder=WordEmbedder()) as memory:
             memory.restore(small)
         importer = start(IMPORTER, root, bundle)

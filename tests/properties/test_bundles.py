@@ -53,7 +53,7 @@ def _answers(memory: Memory) -> list[object]:
 
 
 @given(doings=DOINGS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_a_bundle_answers_as_what_it_was_taken_from(doings: list[tuple[str, int] | str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         bundle = Path(folder) / "ana.leanmem"
@@ -77,7 +77,7 @@ def test_a_bundle_answers_as_what_it_was_taken_from(doings: list[tuple[str, int]
 
 
 @given(before=DOINGS, here=DOINGS, there=DOINGS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_of_two_that_went_on_apart_nothing_here_is_lost_and_each_difference_is_told(
     before: list[tuple[str, int] | str], here: list[tuple[str, int] | str], there: list[tuple[str, int] | str]
 ) -> None:
