@@ -151,15 +151,14 @@ class Owning(ABC):
             raise InvalidInputError(
                 "A passphrase goes with a bundle, not with a text for people, and cannot be empty. Nothing was written."
             )
-        with errors_in_words(to):
-            if to.suffix == ".md":
-                facts = self._with(namespace, lambda opened: opened.store.look(lambda tx: write_markdown(tx, to)), create=False)
-                return Exported(namespace=namespace, path=to, facts=facts, is_sealed=False)
-            written = self._with(
-                namespace,
-                lambda opened: opened.store.look(lambda tx: write_namespace(tx, to, at=self._clock(), passphrase=sealed)),
-                create=False,
-            )
+        if to.suffix == ".md":
+            facts = self._with(namespace, lambda opened: opened.store.look(lambda tx: write_markdown(tx, to)), create=False)
+            return Exported(namespace=namespace, path=to, facts=facts, is_sealed=False)
+        written = self._with(
+            namespace,
+            lambda opened: opened.store.look(lambda tx: write_namespace(tx, to, at=self._clock(), passphrase=sealed)),
+            create=False,
+        )
         return Exported(namespace=namespace, path=to, facts=written.counts.get("fact", 0), is_sealed=sealed is not None)
 
     def import_(

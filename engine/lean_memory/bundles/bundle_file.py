@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -10,13 +11,13 @@ import secrets
 import zipfile
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
 from lean_memory.bundles.sealing import MAGIC, SealedReader, SealingWriter
-from lean_memory.errors import DamagedFileError, InvalidInputError, LeanMemoryError, NewerSchemaError, NotFoundError, StorageError
+from lean_memory.errors import DamagedFileError, InvalidInputError, LeanMemoryError, NewerSchemaError, NotFoundError, StorageError, quoted
 
 FORMAT = "lean-memory bundle"
 VERSION = 1
@@ -63,7 +64,8 @@ def write_bundle(
             os.fsync(file.fileno())
         draft.replace(path)
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
     return manifest
 
 
@@ -89,6 +91,8 @@ def errors_in_words(path: Path) -> Generator[None]:
     except FileNotFoundError as error:
         raise NotFoundError(f"There is no {path}, or no folder for it; nothing was changed.") from error
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise InvalidInputError(f"“{quoted(str(path))}” is too long for the name of a file; nothing was changed.") from error
         raise StorageError(f"{path} cannot be used: {error.strerror or error}. Nothing was changed.") from error
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 
-from lean_memory.bundles.bundle_file import Manifest, write_bundle
+from lean_memory.bundles.bundle_file import Manifest, errors_in_words, write_bundle
 from lean_memory.domain import Episode, Fact, Instant, Modality
 from lean_memory.store.bundle_rows import every_episode, every_fact, records, schema_of
 from lean_memory.store.namespace_store import ReadTransaction
@@ -19,24 +20,32 @@ _PLAIN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>#|"})
 
 def write_namespace(tx: ReadTransaction, path: Path, *, at: Instant, passphrase: str | None) -> Manifest:
     """Write everything that a namespace holds as a bundle."""
-    return write_bundle(
-        path, records(tx.connection), namespace=tx.namespace, schema_version=schema_of(tx.connection), at=at, passphrase=passphrase
-    )
+    # Here, as the store takes what the system says inside a reading for the file that is read.
+    with errors_in_words(path):
+        return write_bundle(
+            path, records(tx.connection), namespace=tx.namespace, schema_version=schema_of(tx.connection), at=at, passphrase=passphrase
+        )
 
 
 def write_markdown(tx: ReadTransaction, path: Path) -> int:
     """Write what is known and what was said as Markdown, private to its owner; gives how many facts it tells."""
     facts = every_fact(tx.connection, tx.namespace)
+    with errors_in_words(path):
+        _write(path, _lines(tx.namespace, facts, every_episode(tx.connection)))
+    return len(facts)
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in _lines(tx.namespace, facts, every_episode(tx.connection)))
+            file.writelines(f"{line}\n" for line in lines)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
     finally:
-        draft.unlink(missing_ok=True)
-    return len(facts)
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _lines(namespace: str, facts: Sequence[Fact], episodes: Sequence[Episode]) -> Iterator[str]:
