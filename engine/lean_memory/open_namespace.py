@@ -189,10 +189,15 @@ class OpenNamespace:
 
     def decide(self, proposal_id: str, decision: Decision) -> Outcome:
         """Carry out a decision; of what it erases, nothing lingers in this process."""
-        outcome = self.upkeep.caretaker.decide(proposal_id, decision)
-        if isinstance(outcome, Settled) and outcome.proposal.kind is ProposalKind.FORGET:
-            self.ingest.after_forgetting()
-        return outcome
+        erases = True
+        try:
+            outcome = self.upkeep.caretaker.decide(proposal_id, decision)
+            erases = isinstance(outcome, Settled) and outcome.proposal.kind is ProposalKind.FORGET
+            return outcome
+        finally:
+            # Also where only the last step of the erasure failed.
+            if erases:
+                self.ingest.after_forgetting()
 
     def _caretaker(self, store: NamespaceStore) -> Caretaker:
         return Caretaker(
