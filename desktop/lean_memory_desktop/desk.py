@@ -123,7 +123,9 @@ class Desk:
                 return ""
             return household.reason if household.run() is End.FAILED else ""
         except OSError as error:
-            return f"The data folder {self._root} cannot be used: {error.strerror or error}. Make room or mend its permissions, then start again."
+            # The reason comes first, as a menu shows the beginning only.
+            reason = error.strerror or str(error)
+            return f"The data folder cannot be used: {reason}. Make room or mend the permissions of {self._root}, then start again."
 
     def _seen(self, snapshot: Snapshot) -> None:
         self._change(snapshot=snapshot, has_started=True, paused=snapshot.paused)
