@@ -239,7 +239,7 @@ class Verbs:
 
 
 def _call_of(caller: Caller, key: str | None) -> str | None:
-    return None if key is None else f"{caller.name}\0{key}"
+    return None if key is None else f"{caller.name}\n{key}"
 
 
 def _of_added(added: Added) -> tuple[int, object]:
