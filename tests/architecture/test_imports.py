@@ -132,6 +132,8 @@ HEAVY = {
         "import lean_memory_desktop.supervisor",
         "import lean_memory_desktop.instance",
         "import lean_memory_desktop.cli.serving",
+        "import lean_memory_desktop.desk",
+        "import lean_memory_desktop.window",
         "import lean_memory_desktop.cli.connecting",
         "import lean_memory_bridge.client",
         "import lean_memory_bridge.schemas",
