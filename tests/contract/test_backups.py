@@ -10,7 +10,11 @@ import apsw
 import pytest
 
 from lean_memory import Memory
+from lean_memory.domain import Instant, Source, Span
 from lean_memory.errors import DamagedFileError, InvalidInputError, NotFoundError, StorageError
+from lean_memory.settings import Settings
+from lean_memory.store.migrate import builtin_migrations
+from lean_memory.store.namespace_store import NamespaceStore, NewEpisode
 from support.embedding import WordEmbedder
 from support.statements import day
 
@@ -191,7 +195,7 @@ def test_what_is_no_backup_is_refused_and_nothing_is_made(filled: Memory, tmp_pa
         empty.backup()
 
 
-def test_an_older_version_is_brought_up_to_date_on_the_way(filled: Memory, tmp_path: Path) -> None:
+def test_a_backup_in_a_folder_of_ones_own_comes_back_in_another_memory_whole_or_in_part(filled: Memory, tmp_path: Path) -> None:
     backup = filled.backup(tmp_path / "mine")
     assert backup.path == tmp_path / "mine"
     with Memory(root=tmp_path / "other", embedder=WordEmbedder()) as other:
@@ -199,3 +203,21 @@ def test_an_older_version_is_brought_up_to_date_on_the_way(filled: Memory, tmp_p
         assert told(other) == told(filled)
         (single,) = other.restore(tmp_path / "mine" / "bob.memory.db")
         assert (single.name, single.facts) == ("bob", 1)
+
+
+def test_a_copy_of_an_older_version_is_brought_up_to_date_and_stays_as_it_is(root: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    store = NamespaceStore.open(old, "ana", settings=Settings(root=old), clock=lambda: Instant(day(1)), migrations=builtin_migrations()[:1])
+    text = "I live in Porto."
+    store.record_episode(
+        NewEpisode(text=text, source=Source.USER, t_ref=Instant(day(1)), tz="UTC", passages=[Span(start=0, end=len(text))])
+    )
+    store.close()
+    copy = (old / "ana.memory.db").rename(tmp_path / "ana-of-then.db")
+    before = copy.read_bytes()
+    with Memory(root=root, embedder=WordEmbedder()) as memory:
+        memory.restore(copy)
+        assert memory.status("ana")[0].schema_version == builtin_migrations()[-1].version
+        assert memory.search("ana", "Porto")[0].source == text
+        assert memory.check("ana") == []
+    assert copy.read_bytes() == before
