@@ -16,7 +16,18 @@ from lean_memory.domain import (
     NamespaceStatus,
     SearchHit,
 )
-from lean_memory_bridge.schemas import Added, Cleared, EndingView, Explained, FactView, Forgotten, HistoryLink, HitView, NamespaceView, SpanView
+from lean_memory_bridge.schemas import (
+    Added,
+    Cleared,
+    EndingView,
+    Explained,
+    FactView,
+    Forgotten,
+    HistoryLink,
+    HitView,
+    NamespaceView,
+    SpanView,
+)
 
 
 def fact_view(fact: Fact) -> FactView:
