@@ -199,6 +199,6 @@ def test_a_session_goes_on_after_a_restart_as_if_nothing_had_been(services: Star
             found = await call(client, "memory_search", query="where do I live?")
             assert "I live in Porto." in text_of(found)
             assert not (await call(client, "memory_add", text="I live in Lisbon now.")).is_error
-            assert len((await client.list_tools()).tools) == 6
+            assert len((await client.list_tools()).tools) == 10
 
     asyncio.run(main())
