@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-
 from lean_memory.domain import STATES, Act, Candidate, Modality, Polarity
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.clauses import Clause, closed
 from lean_memory.extraction.modality import is_bygone
-from lean_memory.extraction.names import content, snake_case
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.rewriting import standalone
 from lean_memory.extraction.rules import Place
 from lean_memory.extraction.scene import Scene, Subject, resolve
 
 _LONGEST_OBJECT = 160
-_LONGEST_FRAME = 100
-"""Characters of a statement whose number may be replaced: in a longer one too much else differs."""
-_LONGEST_VALUE = 80
-_LEAST_FRAME = 2
-"""Words besides the number that tell what it is of."""
 
 
 def statement(place: Place, *, reported: bool = False) -> Candidate | None:
@@ -36,7 +27,7 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
     ]
     told = standalone(place.sentence, clause, subject, pack, place.scene)
     entry = vocabulary.predicate(STATES)
-    kept = Candidate(
+    return Candidate(
         subject=subject.name,
         subject_type=subject.kind,
         predicate=STATES,
@@ -54,40 +45,6 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
         rule="states",
         reasons=tuple(date.doubt for date in clause.dates if date.doubt),
     )
-    return _measured(kept, clause, subject, pack)
-
-
-def _measured(kept: Candidate, clause: Clause, subject: Subject, pack: Pack) -> Candidate:
-    """The statement as a measure where it holds one number: all else that it says is the slot, so that the same said with another number replaces it."""
-    text = clause.full
-    found = list(pack.cues["measured"].finditer(text)) if "measured" in pack.cues else []
-    if (
-        len(found) != 1
-        or not kept.asserts
-        or clause.additive
-        or _is_dated(clause, found[0])
-        or pack.has_cue("unmeasured", text)
-        or len(text) > _LONGEST_FRAME
-    ):
-        return kept
-    around = f"{text[: found[0].start()].removeprefix(subject.said)} {text[found[0].end() :]}"
-    frame = snake_case(content(around, pack))
-    if frame.count("_") + 1 < _LEAST_FRAME:
-        return kept
-    entry = vocabulary.predicate(frame)
-    return replace(
-        kept,
-        predicate=frame,
-        object=text[found[0].start() :][:_LONGEST_VALUE].strip(),
-        cardinality=entry.cardinality,
-        salience=vocabulary.salience(STATES),
-        rule="measure",
-    )
-
-
-def _is_dated(clause: Clause, number: re.Match[str]) -> bool:
-    """Whether the clause names a time besides the number, which may look like one: "my marathon time is 3:58"."""
-    return any(date.end <= number.start() or date.start >= number.end() for date in clause.dates)
 
 
 def leading_subject(place: Place) -> Subject | None:

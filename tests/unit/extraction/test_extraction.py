@@ -125,7 +125,7 @@ def test_an_ambiguous_date_lowers_confidence_and_says_why() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "I keep bees on the roof.",
+        "The bees on our roof make dark honey.",
         "All branch names start with the ticket number.",
         "Every PR needs two reviewers.",
         "Benedikt signs off on budgets.",
