@@ -180,6 +180,15 @@ BESIDE_INSTRUCTIONS = "the message it stands in also tries to instruct an assist
 """The reason by which such a fact is known."""
 
 
+NO_EMBEDDER = "embedder"
+"""Answered by words alone: there is no embedder."""
+NO_VECTORS = "vectors"
+"""Some rows have no vector of the present model yet and were found by their words alone."""
+NO_SECOND = "second-embedder"
+"""The second embedder is not there, or has not made all vectors yet: the first one's answer."""
+NO_CROSS_ENCODER = "cross-encoder"
+"""The cross-encoder was not there, or not done in time: the order is that of words and vectors."""
+
 WEAK_RELEVANCE = 0.3
 """Below this relevance a hit tells little: where no hit reaches it, nothing is known about the question."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
+from lean_memory.domain import NO_CROSS_ENCODER, NO_SECOND
 from lean_memory.errors import LeanMemoryError
 from lean_memory.models.in_use import RemoteModels
 from lean_memory.models.manifest import Role
@@ -29,8 +30,8 @@ _AT_A_TIME, _AT_MOST_SECONDS = 8, 2.0
 """Texts that are finished between two looks at whether the service ends, and after how long none is begun."""
 _GOODBYE = 10.0
 _LOOKS_TO_A_CHECK = 4
-_LACKING = {Role.EMBEDDER: "second-embedder", Role.RERANKER: "cross-encoder"}
-"""What an answer lacks without the model, in the engine's words."""
+_LACKING = {Role.EMBEDDER: NO_SECOND, Role.RERANKER: NO_CROSS_ENCODER}
+"""What an answer lacks without the model."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,20 +59,19 @@ class ModelRoom:
     @property
     def lacking(self) -> tuple[str, ...]:
         """What answers lack at present."""
-        roles, wanted = self._models.roles, self._wanted()
-        return tuple(name for role, name in _LACKING.items() if role in wanted and roles[role].state is not State.READY)
+        return self._lacking(self._models.roles)
 
     def view(self) -> ModelsView:
         """The tier, its models, and what is being made."""
-        making = sorted(self._making.items())
+        making, roles = sorted(self._making.items()), self._models.roles
         return ModelsView(
             tier=self._models.tier,
             roles=tuple(
                 RoleView(role=role.value, state=one.state.value, message=one.message, model_id=one.model_id, revision=one.revision)
-                for role, one in self._models.roles.items()
+                for role, one in roles.items()
             ),
             vectors=tuple(VectorsView(namespace=name, done=one.texts - one.missing, total=one.texts) for name, one in making),
-            lacking=self.lacking,
+            lacking=self._lacking(roles),
         )
 
     def start(self) -> None:
@@ -95,9 +95,8 @@ class ModelRoom:
             self._touched.add(namespace)
             self._news.notify_all()
 
-    def _wanted(self) -> set[Role]:
-        models = self._models
-        return {role for role, model in ((Role.EMBEDDER, models.embedder), (Role.RERANKER, models.reranker)) if model is not None}
+    def _lacking(self, roles: Roles) -> tuple[str, ...]:
+        return tuple(name for role, name in _LACKING.items() if self._models.holds(role) and roles[role].state is not State.READY)
 
     def _follow(self) -> None:
         before, looks = self._models.roles, 0

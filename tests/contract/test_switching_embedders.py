@@ -12,9 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 from lean_memory import Memory
-from lean_memory.domain import SearchHit, VectorSpace
+from lean_memory.domain import NO_EMBEDDER, NO_SECOND, NO_VECTORS, SearchHit, VectorSpace
 from lean_memory.errors import ModelError
-from lean_memory.retrieval.pipeline import NO_EMBEDDER, NO_SECOND, NO_VECTORS
 from support.embedding import RotatedEmbedder, WordEmbedder
 from support.statements import day
 

@@ -55,6 +55,10 @@ class RemoteModels:
         spec = self._spec(Role.EXTRACTOR)
         return None if spec is None else lambda: RemoteExtractor(self._link, spec)
 
+    def holds(self, role: Role) -> bool:
+        """Whether the tier has a model of that role that is there."""
+        return role in self._held
+
     @property
     def roles(self) -> Roles:
         """How far each model was at the last look; what is there and not held by a worker says why."""
@@ -76,7 +80,7 @@ class RemoteModels:
         self._link.close()
 
     def _spec(self, role: Role) -> ModelSpec | None:
-        return self._held[role][0] if role in self._held else None
+        return self._held[role][0] if self.holds(role) else None
 
     def _told(self, role: Role, state: RoleState) -> RoleState:
         spec = self._spec(role)

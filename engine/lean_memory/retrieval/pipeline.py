@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lean_memory.domain import INSTRUCTION_LIKE, USER, Fact, Instant, RecordKind, SearchHit, Trust, Visibility
+from lean_memory.domain import (
+    INSTRUCTION_LIKE,
+    NO_CROSS_ENCODER,
+    NO_EMBEDDER,
+    NO_SECOND,
+    NO_VECTORS,
+    USER,
+    Fact,
+    Instant,
+    RecordKind,
+    SearchHit,
+    Trust,
+    Visibility,
+)
 from lean_memory.extraction.instructions import steers
 from lean_memory.models.ports import Reranker
 from lean_memory.retrieval import dense, lexical
@@ -16,20 +29,13 @@ from lean_memory.retrieval.outlived import beside_ended, outlived_rows
 from lean_memory.retrieval.question import Asked, Question, read_asked, read_question
 from lean_memory.retrieval.ranking import Arms, Ranked, arrange, fuse
 from lean_memory.retrieval.recipes import Recipe, default
-from lean_memory.retrieval.rerank import NO_CROSS_ENCODER, marks, reranked
+from lean_memory.retrieval.rerank import marks, reranked
 from lean_memory.retrieval.scope import Scope
 from lean_memory.retrieval.scoring import Aim, score
 from lean_memory.retrieval.space import SearchModels, Space, spaces
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.namespace_store import HydratedRow, NamespaceStore, ReadTransaction
 from lean_memory.store.search_rows import entities_named, slot_rows
-
-NO_EMBEDDER = "embedder"
-"""Answered by words alone: there is no embedder."""
-NO_VECTORS = "vectors"
-"""Some rows have no vector of the present model yet and were found by their words alone."""
-NO_SECOND = "second-embedder"
-"""The second embedder is not there, or has not made all vectors yet: the first one's answer."""
 
 _SOURCE_CHARACTERS = 400
 _SLOT_FACTS = 20

@@ -13,9 +13,6 @@ from lean_memory.models.ports import Reranker
 from lean_memory.retrieval.ranking import Ranked
 from lean_memory.retrieval.recipes import Recipe
 
-NO_CROSS_ENCODER = "cross-encoder"
-"""The cross-encoder was not there, or not done in time: the order is that of words and vectors."""
-
 _LONGEST = 2_000
 """Characters of a text that are read."""
 

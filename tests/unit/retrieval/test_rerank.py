@@ -12,11 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 from lean_memory import Memory
-from lean_memory.domain import WEAK_RELEVANCE, SearchHit, Visibility
+from lean_memory.domain import NO_CROSS_ENCODER, WEAK_RELEVANCE, SearchHit, Visibility
 from lean_memory.errors import ModelError
 from lean_memory.models.ports import Reranker
 from lean_memory.retrieval import pipeline, recipes
-from lean_memory.retrieval.rerank import NO_CROSS_ENCODER
 from lean_memory.retrieval.space import SearchModels
 from lean_memory.store.codes import CodeTable
 from lean_memory.store.connection import open_connection

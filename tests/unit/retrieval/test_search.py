@@ -10,6 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from lean_memory.domain import (
+    NO_EMBEDDER,
+    NO_VECTORS,
     WEAK_RELEVANCE,
     Act,
     Candidate,
@@ -337,7 +339,7 @@ def test_common_words_are_weighed_like_rare_ones(store: NamespaceStore) -> None:
 def test_without_an_embedder_words_answer_and_it_is_said(store: NamespaceStore) -> None:
     say(store, works_at("Acme"), at=day(1))
     [hit] = search(store, "Acme")
-    assert (hit.degraded, hit.dense_rank) == ((pipeline.NO_EMBEDDER,), None)
+    assert (hit.degraded, hit.dense_rank) == ((NO_EMBEDDER,), None)
 
 
 def test_rows_without_vectors_are_found_by_their_words_and_it_is_said(store: NamespaceStore) -> None:
@@ -346,7 +348,7 @@ def test_rows_without_vectors_are_found_by_their_words_and_it_is_said(store: Nam
     record(store, "The lighthouse was lit.", day(2))
     hits = search(store, "lighthouse", embedder=SpokenVectors())
     assert hits[0].fact.fact_text == "The lighthouse was lit."
-    assert {hit.degraded for hit in hits} == {(pipeline.NO_VECTORS,)}
+    assert {hit.degraded for hit in hits} == {(NO_VECTORS,)}
 
 
 def test_an_unknown_recipe_is_refused_with_the_names_of_the_known_ones() -> None:
