@@ -51,11 +51,7 @@ class ModelDesk:
 
     def cancel(self) -> PullView | None:
         """Stop the download that was begun here; how it stands then. Raises `ModelFetchError` for one of another process."""
-        with self._alone:
-            pull = self._pull
-        if pull is not None and pull.is_alive():
-            pull.cancel.set()
-            pull.join(_GOODBYE)
+        pull = self._stopped()
         told = self.last_pull()
         if told is not None and told.state == PullState.RUNNING.value and (pull is None or not pull.is_alive()):
             raise ModelFetchError(_ELSEWHERE)
@@ -97,11 +93,16 @@ class ModelDesk:
 
     def close(self) -> None:
         """Stop a download; what came is kept, and the next one goes on from there."""
+        self._stopped()
+
+    def _stopped(self) -> _Pull | None:
+        """The last download that was begun here, told to stop; it may be alive still where its line is mute."""
         with self._alone:
             pull = self._pull
         if pull is not None and pull.is_alive():
             pull.cancel.set()
             pull.join(_GOODBYE)
+        return pull
 
 
 class _Pull(threading.Thread):
