@@ -37,6 +37,8 @@ _READ_AT_ONCE = 2
 _LONGEST_SILENCE = 600.0
 """Seconds after which a connection on which nothing comes is closed."""
 _HELLO = "/hello"
+_A_STRANGER = "The secret is not that of this worker."
+_NOTHING = "There is nothing here."
 
 
 class Host(ThreadingHTTPServer):
@@ -79,31 +81,30 @@ class _Handler(BaseHTTPRequestHandler):
         if path.path == _HELLO:
             challenge = parse_qs(path.query).get("challenge", [""])[0]
             if not 16 <= len(challenge) <= 200:
-                self._answer_json(HTTPStatus.BAD_REQUEST, _problem("ModelError", "A challenge has 16 to 200 characters."))
+                self._refuse(HTTPStatus.BAD_REQUEST, ModelError("A challenge has 16 to 200 characters."))
                 return
             host = self._host
             self._answer_json(HTTPStatus.OK, {"instance": host.instance, "proof": proof(host.secret, challenge, host.instance, host.port)})
         elif not self._is_let_in():
-            self._answer_json(HTTPStatus.UNAUTHORIZED, _problem("ModelUnavailableError", "The secret is not that of this worker."))
+            self._refuse(HTTPStatus.UNAUTHORIZED, ModelUnavailableError(_A_STRANGER))
         elif path.path == "/state":
             self._answer_json(HTTPStatus.OK, {role: asdict(state) for role, state in self._host.residents.states.items()})
         else:
-            self._answer_json(HTTPStatus.NOT_FOUND, _problem("ModelError", "There is nothing here."))
+            self._refuse(HTTPStatus.NOT_FOUND, ModelError(_NOTHING))
 
     def do_POST(self) -> None:
         body = self._body()
         if not self._is_let_in():
-            self._answer_json(HTTPStatus.UNAUTHORIZED, _problem("ModelUnavailableError", "The secret is not that of this worker."))
+            self._refuse(HTTPStatus.UNAUTHORIZED, ModelUnavailableError(_A_STRANGER))
             return
         try:
             self._answer(self._host, json.loads(body))
         except ModelUnavailableError as error:
-            self._answer_json(HTTPStatus.SERVICE_UNAVAILABLE, _problem("ModelUnavailableError", str(error)))
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, error)
         except ModelError as error:
-            self._answer_json(HTTPStatus.UNPROCESSABLE_ENTITY, _problem("ModelError", str(error)))
+            self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, error)
         except (ValueError, KeyError, TypeError) as error:
-            said = f"The worker could not use the request ({type(error).__name__})."
-            self._answer_json(HTTPStatus.BAD_REQUEST, _problem("ModelError", said))
+            self._refuse(HTTPStatus.BAD_REQUEST, ModelError(f"The worker could not use the request ({type(error).__name__})."))
 
     @property
     def _host(self) -> Host:
@@ -121,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
                 host.residents.send_for(Role(asked["role"]))
                 self._answer_json(HTTPStatus.ACCEPTED, {})
             case _:
-                self._answer_json(HTTPStatus.NOT_FOUND, _problem("ModelError", "There is nothing here."))
+                self._refuse(HTTPStatus.NOT_FOUND, ModelError(_NOTHING))
 
     def _is_let_in(self) -> bool:
         given = self.headers.get("Authorization", "").encode("utf-8", "replace")
@@ -134,6 +135,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return b""
         return self.rfile.read(int(length))
+
+    def _refuse(self, status: HTTPStatus, error: ModelError) -> None:
+        self._answer_json(status, {"error": type(error).__name__, "message": str(error)})
 
     def _answer_json(self, status: HTTPStatus, said: object) -> None:
         self._send(status, "application/json", json.dumps(said).encode())
@@ -192,7 +196,3 @@ def _model(host: Host, role: Role, asked: Mapping[str, Any]) -> Any:
 
 def _slices(items: Sequence[T], size: int) -> list[Sequence[T]]:
     return [items[start : start + size] for start in range(0, len(items), size)]
-
-
-def _problem(error: str, message: str) -> dict[str, str]:
-    return {"error": error, "message": message}
