@@ -31,7 +31,7 @@ from lean_memory.models.provision.folder import Folder
 from lean_memory.models.provision.hub import Hub, Patience
 from lean_memory.models.provision.lock import alone
 from lean_memory.models.provision.note import LOCK_FILE, Notes, PullNote, PullState, forget_pull, last_pull
-from lean_memory.models.provision.pull import PART, Pulled, bring
+from lean_memory.models.provision.pull import Pulled, bring, part_of, size_of
 from lean_memory.models.provision.source import Source, translated
 from lean_memory.models.provision.watch import CancelledError, Progress, Watch
 from lean_memory.models.provision.wording import amount
@@ -204,7 +204,7 @@ class ModelLibrary:
             spec=spec,
             folder=folder,
             whole=installed(self._root, spec) is not None,
-            here=sum(_size(path) + _size(path.with_name(path.name + PART)) for path in paths),
+            here=sum(size_of(path) + size_of(part_of(path)) for path in paths),
             vouchers=Counter(record.files[path].voucher for path in whole),
         )
 
@@ -236,10 +236,3 @@ def _brought(models: Path, tier: TierSpec, source: Source, watch: Watch) -> Pull
         raise translated(error, models) from error
     finally:
         watch.tell()
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -17,7 +17,7 @@ from lean_memory.models.provision import wording
 from lean_memory.models.provision.source import BLOCK, Source, Wanted, translated
 from lean_memory.models.provision.watch import Phase, Watch
 
-PART = ".part"
+_PART = ".part"
 RESERVE = 100_000_000
 """Bytes that a pull leaves free on the disk, so that the memory itself can go on."""
 _ROUGHLY = 1.1
@@ -70,7 +70,7 @@ class _Found:
 def _look(models: Path, tier: TierSpec, watch: Watch) -> Iterator[_Found]:
     """How every file stands. What is damaged is put aside as a beginning or thrown away, and no longer counts as there."""
     places = [(model_folder(models, spec), spec, file) for spec in tier.models.values() for file in spec.files]
-    watch.begin(Phase.CHECKING, sum(_size(folder / file.path) for folder, _, file in places))
+    watch.begin(Phase.CHECKING, sum(size_of(folder / file.path) for folder, _, file in places))
     for folder, spec, file in places:
         watch.turn_to(spec.model_id, file.path)
         yield _look_at(folder, spec, file, watch)
@@ -82,18 +82,18 @@ def _look_at(folder: Path, spec: ModelSpec, file: ModelFile, watch: Watch) -> _F
     if path.is_file():
         expected = file.sha256 or (known.sha256 if known else None)
         length = file.size if not file.size_is_estimate else known.size if known else None
-        if expected is not None and length in (None, _size(path)) and _sum(path, watch) == expected:
-            if known is None or (known.size, known.sha256) != (_size(path), expected):
+        if expected is not None and length in (None, size_of(path)) and _sum(path, watch) == expected:
+            if known is None or (known.size, known.sha256) != (size_of(path), expected):
                 # What was written down was lost or harmed; the published sum stands for it.
-                kept = FileRecord(size=_size(path), sha256=expected, voucher=Voucher.MANIFEST)
+                kept = FileRecord(size=size_of(path), sha256=expected, voucher=Voucher.MANIFEST)
                 write_record(folder, spec, replace(record.having(file.path, kept), completed_at=None))
-            return _Found(spec=spec, file=file, size=_size(path), sound=True)
+            return _Found(spec=spec, file=file, size=size_of(path), sound=True)
         write_record(folder, spec, replace(record, completed_at=None))
         _put_aside(path, length)
-        return _Found(spec=spec, file=file, size=file.size, sound=False, damaged=expected is not None, begun=_size(_part(path)))
+        return _Found(spec=spec, file=file, size=file.size, sound=False, damaged=expected is not None, begun=size_of(part_of(path)))
     if file.optional and file.path in record.absent:
         return _Found(spec=spec, file=file, size=0, sound=True)
-    return _Found(spec=spec, file=file, size=file.size, sound=False, begun=_size(_part(path)))
+    return _Found(spec=spec, file=file, size=file.size, sound=False, begun=size_of(part_of(path)))
 
 
 def _sum(path: Path, watch: Watch) -> str:
@@ -111,10 +111,10 @@ def _sum(path: Path, watch: Watch) -> str:
 def _put_aside(path: Path, length: int | None) -> None:
     """A file cut short may be the right beginning, and the source will tell; one that is whole and wrong is worth nothing."""
     try:
-        if length is not None and _size(path) >= length:
+        if length is not None and size_of(path) >= length:
             path.unlink()
         else:
-            path.replace(_part(path))
+            path.replace(part_of(path))
     except OSError as error:
         raise translated(error, path) from error
 
@@ -129,16 +129,17 @@ def _check_room(models: Path, lacking: list[_Found]) -> None:
 
 def _fetch(models: Path, each: _Found, source: Source, watch: Watch) -> None:
     folder, path = model_folder(models, each.spec), model_folder(models, each.spec) / each.file.path
-    record = read_record(folder)
-    if record.completed_at is not None or record.origin != source.origin:
-        write_record(folder, each.spec, replace(record, completed_at=None, origin=source.origin))
-    came = source.fetch(_wanted(each, record), _part(path), watch)
+    before = read_record(folder)
+    record = replace(before, completed_at=None, origin=source.origin)
+    if record != before:
+        write_record(folder, each.spec, record)
+    came = source.fetch(_wanted(each, record), part_of(path), watch)
     if came is None:
         watch.learned(-each.file.size)
-        _part(path).unlink(missing_ok=True)
+        part_of(path).unlink(missing_ok=True)
     else:
-        _put_in_place(_part(path), path)
-    write_record(folder, each.spec, read_record(folder).having(each.file.path, came))
+        _put_in_place(part_of(path), path)
+    write_record(folder, each.spec, record.having(each.file.path, came))
 
 
 def _wanted(each: _Found, record: ModelRecord) -> Wanted:
@@ -165,11 +166,13 @@ def _complete(models: Path, spec: ModelSpec, origin: str) -> None:
         write_record(folder, spec, replace(record, completed_at=system_clock(), origin=origin))
 
 
-def _part(path: Path) -> Path:
-    return path.with_name(path.name + PART)
+def part_of(path: Path) -> Path:
+    """Where the beginning of a file lies that is on its way."""
+    return path.with_name(path.name + _PART)
 
 
-def _size(path: Path) -> int:
+def size_of(path: Path) -> int:
+    """The bytes of a file; 0 where there is none."""
     try:
         return path.stat().st_size
     except OSError:
