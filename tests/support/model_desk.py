@@ -39,8 +39,7 @@ class Desk:
         return str(caught.value)
 
     def path(self, name: str = BIG, model: str = EMBEDDER) -> Path:
-        spec = self.manifest.model(model)
-        assert spec is not None
+        spec = next(spec for spec in self.manifest.tier("standard").models.values() if spec.model_id == model)
         return self.root / "models" / model.replace("/", "--") / spec.revision / name
 
     def content(self, name: str = BIG, model: str = EMBEDDER) -> bytes:

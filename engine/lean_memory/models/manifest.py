@@ -107,10 +107,6 @@ class Manifest:
             raise InvalidInputError(f"There is no tier {name!r}; there are: {', '.join(self.tiers)}.")
         return found
 
-    def model(self, model_id: str) -> ModelSpec | None:
-        """The model of that id in any tier."""
-        return next((model for tier in self.tiers.values() for model in tier.models.values() if model.model_id == model_id), None)
-
 
 def read_manifest(path: Path | None = None) -> Manifest:
     """The manifest that comes with the package, or another in the same form. Raises `ModelError` where it cannot be used."""
