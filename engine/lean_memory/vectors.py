@@ -64,7 +64,7 @@ def make_missing(store: NamespaceStore, embedders: Sequence[Embedder], pace: Pac
 
 def make_few(store: NamespaceStore, embedder: Embedder, most: int) -> None:
     """Make the vectors that a model lacks at once, if they are no more than `most`. Raises `ModelError` and `StorageError`."""
-    if not store.look(lambda tx: tx.has_all_vectors(embedder.identity)) and missing_of(store, [embedder]) <= most:
+    if 0 < missing_of(store, [embedder]) <= most:
         with suppress(NotFoundError):
             _make(store, embedder, Pace(rests=False))
 

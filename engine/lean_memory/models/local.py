@@ -151,12 +151,11 @@ def load_embedder(spec: ModelSpec, folder: Path, *, device: str = "cpu") -> Loca
 def load_reranker(spec: ModelSpec, folder: Path, *, device: str = "cpu") -> LocalReranker:
     """The cross-encoder whose files are in `folder`; nothing is fetched. Raises as `load_embedder` does."""
     with _loading(spec):
-        import torch  # pyright: ignore  # noqa: PLC0415 - never loaded without need
         from sentence_transformers import CrossEncoder  # pyright: ignore  # noqa: PLC0415 - brings torch
 
         options = {"local_files_only": True, "max_length": spec.max_tokens, "model_kwargs": _numbers()}
         loaded = cast("PairModel", CrossEncoder(str(folder), device=device, **options))
-        return LocalReranker(loaded, spec, cast("Any", torch).nn.Sigmoid())
+        return LocalReranker(loaded, spec, _torch().nn.Sigmoid())
 
 
 def best_device() -> str:
