@@ -117,7 +117,7 @@ def delete_row(con: apsw.Connection, row_id: int, text: str) -> None:
     """
     con.execute("INSERT INTO index_text (index_text, rowid, body) VALUES ('delete', ?, ?)", (row_id, lexical_text.normalise(text)))
     con.execute("DELETE FROM index_row WHERE id = ?", (row_id,))
-    _write_block(con, "index_block", ROWS_LAYER, row_id, bytes(RECORD.size))
+    _write_row(con, row_id, bytes(RECORD.size))
     for number, model in models(con):
         _erase_vector(con, number, model, row_id)
 
@@ -306,13 +306,13 @@ def _publish(con: apsw.Connection, row_id: int) -> None:
     row = con.execute("SELECT valid_at, valid_to, recorded_at, tokens, asks, flags FROM index_row WHERE id = ?", (row_id,)).get
     valid_at, valid_to, recorded_at, words, asks, flags = row
     record = RECORD.pack(valid_at, OPEN_END if valid_to is None else valid_to, recorded_at, min(words, 65_535), asks, flags)
-    _write_block(con, "index_block", ROWS_LAYER, row_id, record)
+    _write_row(con, row_id, record)
 
 
-def _write_block(con: apsw.Connection, table: str, layer: int, row_id: int, record: bytes) -> None:
-    """Put a record into its place in its block, and note that the block changed."""
-    write_records(con, table, BLOCK, {row_id: record})
-    con.execute(_NOTE_CHANGE, (layer, row_id // BLOCK))
+def _write_row(con: apsw.Connection, row_id: int, record: bytes) -> None:
+    """Put a row's record into its place in its block, and note that the block changed."""
+    write_records(con, "index_block", BLOCK, {row_id: record})
+    con.execute(_NOTE_CHANGE, (ROWS_LAYER, row_id // BLOCK))
 
 
 def rows_with_vector(con: apsw.Connection, number: int, model: ModelIdentity, first: int = 0, last: int = _ENDLESS) -> frozenset[int]:
