@@ -7,8 +7,6 @@ Four processes add while the run is at work, each with a memory of its own.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,10 +25,11 @@ from lean_memory import Memory
 from lean_memory.changes import ChangeSet, NewFact
 from lean_memory.clock import system_clock
 from lean_memory.domain import Candidate, Instant, ModelIdentity, Source, Span, value_key
+from lean_memory.proposals import MaintenanceReport
 from lean_memory.settings import Settings
 from lean_memory.store.entities import read_as
 from lean_memory.store.namespace_store import NamespaceStore, NewEpisode, WriteTransaction
-from support.children import paths
+from support import children
 
 NAMESPACE = "night"
 FACTS, DRY_FACTS = 50_000, 100_000
@@ -92,19 +91,18 @@ def run_nights(setting: Setting) -> SuiteResult:
 
 
 def _beside_writers(root: Path) -> dict[str, float]:
-    writers = [_writer(root, number) for number in range(WRITERS)]
+    writers = [children.start(WRITER, root, NAMESPACE, number, ADDED) for number in range(WRITERS)]
     with Memory(root=root) as memory:
         before = len(memory.facts(NAMESPACE, include_cold=True))
         for writer in writers:
-            assert writer.stdout is not None
-            assert writer.stdout.readline().strip() == "READY"
+            assert children.line(writer) == "READY"
         with _timed_transactions() as times:
             started = perf_counter()
             for writer in writers:
-                writer.stdin and (writer.stdin.write("go\n"), writer.stdin.flush())
+                children.tell(writer)
             [report] = memory.maintain(NAMESPACE, apply=True, force=True)
             seconds = perf_counter() - started
-        told = [json.loads(writer.communicate()[0].splitlines()[-1]) for writer in writers]
+        told = [json.loads(children.finished(writer)[-1]) for writer in writers]
         adds = [ms for each in told for ms in each["ms"]]
         after = len(memory.facts(NAMESPACE, include_cold=True))
         lost = before - report.merged + WRITERS * ADDED - after
@@ -118,10 +116,7 @@ def _beside_writers(root: Path) -> dict[str, float]:
         "add p50, ms": float(np.percentile(adds, 50)),
         "add p95, ms": float(np.percentile(adds, 95)),
         "add max, ms": max(adds),
-        "merged": float(report.merged),
-        "demoted": float(report.demoted),
-        "proposed": float(sum(count for _, count in report.proposed)),
-        "held back": float(report.held_back),
+        **_outcome(report),
     }
 
 
@@ -130,8 +125,11 @@ def _dry(root: Path) -> dict[str, float]:
         started = perf_counter()
         [report] = memory.maintain(NAMESPACE)
         seconds = perf_counter() - started
+    return {"run, s": seconds, **_outcome(report)}
+
+
+def _outcome(report: MaintenanceReport) -> dict[str, float]:
     return {
-        "run, s": seconds,
         "merged": float(report.merged),
         "demoted": float(report.demoted),
         "proposed": float(sum(count for _, count in report.proposed)),
@@ -160,11 +158,6 @@ with Memory(root=root) as memory:
         times.append((perf_counter() - before) * 1000)
 print(json.dumps({"ms": times, "errors": errors}), flush=True)
 """
-
-
-def _writer(root: Path, number: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WRITER, str(root), NAMESPACE, str(number), str(ADDED)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=paths())
 
 
 @contextmanager

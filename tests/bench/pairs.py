@@ -8,31 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-from lean_memory.domain import (
-    STATES,
-    USER,
-    EndReason,
-    EpisodeId,
-    Fact,
-    FactId,
-    Instant,
-    Modality,
-    Polarity,
-    RecordKind,
-    Tier,
-    Trust,
-    value_key,
-)
+from lean_memory.domain import EndReason, EpisodeId, Fact, FactId, Instant, value_key
 from lean_memory.maintenance.conflicts import conflicts
 from lean_memory.maintenance.drafts import Snapshot
 from lean_memory.maintenance.near_duplicates import near_duplicates
 from lean_memory.models.ports import CosineThresholds, Embedder, Vectors
 from lean_memory.proposals import ProposalKind
+from support import snapshots
 
 if TYPE_CHECKING:
     from lean_memory import Memory
@@ -118,29 +105,7 @@ def _one_slot(pair: Pair, vectors: Vectors, thresholds: CosineThresholds) -> Sna
 
 
 def _stated(text: str, at: Instant) -> Fact:
-    return Fact(
-        id=FactId(f"{at}"),
-        namespace="pair",
-        subject=USER,
-        predicate=STATES,
-        object=text,
-        fact_text=text,
-        valid_at=at,
-        valid_to=None,
-        recorded_at=at,
-        retired_at=None,
-        is_latest=True,
-        superseded_by=None,
-        polarity=Polarity.POSITIVE,
-        modality=Modality.ASSERTED,
-        confidence=1.0,
-        salience=4.0,
-        is_inference=False,
-        record_kind=RecordKind.FACT,
-        tier=Tier.HOT,
-        trust=Trust.USER,
-        episode_id=EpisodeId(f"{at}"),
-    )
+    return replace(snapshots.fact(text), id=FactId(f"{at}"), valid_at=at, recorded_at=at, confidence=1.0, episode_id=EpisodeId(f"{at}"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,7 +181,7 @@ def run_pairs(setting: Setting) -> SuiteResult:
     for name, part in zip(("two thirds", "held-out third"), pairs.thirds(sentences), strict=True):
         chosen, offered = [sentences[at] for at in part], [told[ProposalKind.MERGE][at] for at in part]
         details[f"one subject: offered as merge, {name}"] = pairs.shares(chosen, offered)
-    rows = [_duplicates_row("6", "Different values merged as duplicates", sentences, told[ProposalKind.MERGE], details["cosine 0.90"])]
+    rows = [_duplicates_row("Different values merged as duplicates", sentences, told[ProposalKind.MERGE], details["cosine 0.90"])]
     if setting.engine:
         with scratch_memory(setting.embedder) as memory:
             rows.append(_maintained_row(memory, sentences, details))
@@ -198,26 +198,23 @@ def _maintained_row(memory: Memory, sentences: Sequence[pairs.Pair], details: di
     details["maintained: extraction made a fact of either"] = pairs.shares(sentences, [fate.both_read for fate in fates])
     details["maintained: in one slot"] = pairs.shares(sentences, [fate.one_slot for fate in fates])
     offered = [ProposalKind.MERGE in fate.offered for fate in fates]
-    return _duplicates_row("6", "The same, added to a memory and maintained", sentences, offered, None)
+    return _duplicates_row("The same, added to a memory and maintained", sentences, offered, None)
 
 
-def _duplicates_row(
-    number: str, measure: str, sentences: Sequence[pairs.Pair], offered: Sequence[bool], cosine: dict[str, float] | None
-) -> Row:
+def _duplicates_row(measure: str, sentences: Sequence[pairs.Pair], offered: Sequence[bool], cosine: dict[str, float] | None) -> Row:
+    found_of = pairs.shares(sentences, offered)
     wrong = Figure(
         name="offered in error",
-        measured=pairs.shares(sentences, offered)["conflict"],
+        measured=found_of["conflict"],
         floor=0.15,
         must=0.05,
         goal=0.02,
         baseline=cosine["conflict"] if cosine else None,
         more_is_better=False,
     )
-    other = Figure(
-        name="other subjects offered", measured=pairs.shares(sentences, offered)["other_subject"], must=0.05, more_is_better=False
-    )
-    found = Figure(name="true duplicates found", measured=pairs.shares(sentences, offered)[pairs.SAME], must=0.5)
-    return Row(number=number, measure=measure, figures=[wrong, other, found])
+    other = Figure(name="other subjects offered", measured=found_of["other_subject"], must=0.05, more_is_better=False)
+    found = Figure(name="true duplicates found", measured=found_of[pairs.SAME], must=0.5)
+    return Row(number="6", measure=measure, figures=[wrong, other, found])
 
 
 def _answers(setting: Setting, corpora: Corpora) -> Answers:
