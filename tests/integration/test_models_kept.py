@@ -155,8 +155,7 @@ class TestChoosing:
         library.use("builtin")
         assert library.remove("standard") > 120_000
         assert not any(desk.root.rglob(BIG))
-        spec = desk.manifest.model(EMBEDDER)
-        assert spec is not None
+        spec = next(spec for spec in desk.manifest.tier("standard").models.values() if spec.model_id == EMBEDDER)
         assert installed(desk.root, spec) is None
 
     def test_the_builtin_model_cannot_be_removed(self, desk: Desk) -> None:
