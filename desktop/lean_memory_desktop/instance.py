@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import cast
 
-from lean_memory_bridge.only_one import only_one
+from lean_memory.only_one import only_one
+from lean_memory.private_files import replace_private
 
 LOCK_FILE = "supervisor.lock"
 STATE_FILE = "supervisor.json"
@@ -58,12 +58,5 @@ def _state(root: Path) -> dict[str, object]:
 
 
 def _write(root: Path, state: str, reason: str) -> None:
-    fresh = root / f"{STATE_FILE}.{secrets.token_hex(6)}"
     said = {"state": state, "pid": os.getpid(), "reason": reason, "at": time.time_ns() // 1_000_000}
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            json.dump(said, file)
-        fresh.replace(root / STATE_FILE)
-    finally:
-        fresh.unlink(missing_ok=True)
+    replace_private(root / STATE_FILE, json.dumps(said))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from lean_memory.private_files import replace_private
 from lean_memory_desktop.news import Told
 
 DESKTOP_FILE = "desktop.json"
@@ -48,14 +47,7 @@ def read_object(path: Path) -> dict[str, Any]:
 
 def write_object(path: Path, value: Mapping[str, object]) -> None:
     """Put a JSON file in place, whole or not at all, for its owner's eyes only. Raises `OSError`."""
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            json.dump(value, file)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    replace_private(path, json.dumps(value))
 
 
 def _told(held: dict[str, Any]) -> Told:

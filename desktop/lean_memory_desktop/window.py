@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from lean_memory.errors import LeanMemoryError
+from lean_memory.only_one import only_one
 from lean_memory_bridge.client import ServiceClient
-from lean_memory_bridge.only_one import only_one
 from lean_memory_desktop.remembered import read_object, write_object
 from lean_memory_desktop.system import add_system_gtk
 from lean_memory_desktop.way_in import found_within, link_to

@@ -18,12 +18,12 @@ from pathlib import Path
 from lean_memory.model_choice import passes_beside
 from lean_memory.models.builtin import BuiltinEmbedder
 from lean_memory.models.in_use import RemoteModels
+from lean_memory.only_one import only_one
 from lean_memory.service import MemoryService
 from lean_memory.settings import read_settings
 from lean_memory_bridge import takeover
 from lean_memory_bridge.app import Service
 from lean_memory_bridge.listening import Server, bound
-from lean_memory_bridge.only_one import only_one
 from lean_memory_bridge.runtime import (
     EXIT_ALREADY_RUNNING,
     EXIT_BEGIN_ANEW,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 import secrets
 import threading
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import cast
 
 from lean_memory.errors import BusyError, InvalidInputError, NotFoundError
-from lean_memory_bridge.only_one import only_one
+from lean_memory.only_one import only_one
+from lean_memory.private_files import replace_private
 
 FILE = "clients.json"
 LOCK = "clients.lock"
@@ -159,16 +159,7 @@ class ClientBook:
         self._by_hash = {client.token_hash: client for client in clients.values() if client.token_hash}
 
     def _write(self, clients: dict[str, Client]) -> None:
-        fresh = self._path.with_name(f"{FILE}.{secrets.token_hex(8)}")
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"clients": [asdict(client) for client in clients.values()]}, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self._path)
-        finally:
-            fresh.unlink(missing_ok=True)
+        replace_private(self._path, json.dumps({"clients": [asdict(client) for client in clients.values()]}, indent=1))
         self._seen = None
 
 

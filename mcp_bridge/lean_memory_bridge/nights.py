@@ -9,13 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from lean_memory.errors import InvalidInputError
+from lean_memory.private_files import replace_private
 
 SETTINGS_FILE = "maintenance.json"
 RECORD_FILE = "nights.json"
@@ -148,11 +148,4 @@ def _number_or_none(value: object) -> int | None:
 
 def _put(path: Path, value: Mapping[str, object]) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            json.dump(value, file)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    replace_private(path, json.dumps(value))

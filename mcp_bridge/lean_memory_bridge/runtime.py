@@ -19,6 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
+from lean_memory.private_files import replace_private, write_new
+
 RUNTIME_FILE = "runtime.json"
 TOKEN_FILE = "admin.token"
 DEFAULT_PORT = 7337
@@ -83,7 +85,8 @@ def read_runtime(root: Path) -> Runtime | None:
 
 def write_runtime(root: Path, runtime: Runtime) -> None:
     """Put the runtime file in place, whole or not at all, for its owner's eyes only."""
-    _replace(root / RUNTIME_FILE, json.dumps(asdict(runtime)))
+    _make_root(root)
+    replace_private(root / RUNTIME_FILE, json.dumps(asdict(runtime)))
 
 
 def remove_runtime(root: Path, instance: str) -> None:
@@ -101,7 +104,7 @@ def admin_token(root: Path) -> str:
         return held
     _make_root(root)
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    _write_private(fresh, secrets.token_urlsafe(32))
+    write_new(fresh, secrets.token_urlsafe(32))
     try:
         _put_if_absent(fresh, path)
     except FileExistsError:
@@ -192,24 +195,6 @@ def _read_token(path: Path) -> str | None:
 
 def _make_root(root: Path) -> None:
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-def _replace(path: Path, text: str) -> None:
-    _make_root(path.parent)
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    try:
-        _write_private(fresh, text)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-
-
-def _write_private(path: Path, text: str) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _put_if_absent(source: Path, target: Path) -> None:

@@ -145,5 +145,5 @@ def test_a_light_import_stays_light(statement: str) -> None:
 
 def test_finding_the_service_needs_the_standard_library_alone() -> None:
     ours = {"lean_memory", "lean_memory_bridge"}
-    statement = "import lean_memory_bridge.runtime, lean_memory_bridge.only_one"
+    statement = "import lean_memory_bridge.runtime, lean_memory.only_one"
     assert loaded_by(statement) - loaded_by("pass") - set(sys.stdlib_module_names) <= ours

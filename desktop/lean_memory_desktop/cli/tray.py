@@ -34,7 +34,7 @@ def start(options: Options) -> int:
 
 
 def _tray(options: Options, root: Path) -> int:
-    from lean_memory_bridge.only_one import only_one
+    from lean_memory.only_one import only_one
     from lean_memory_desktop import instance
     from lean_memory_desktop.taking_over import taken_over
 

@@ -7,8 +7,6 @@ how long it is, its SHA-256, and who vouches for that sum.
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from lean_memory.models.manifest import BUILTIN, ModelSpec, TierSpec
+from lean_memory.private_files import private_folder, replace_private
 
 FOLDER = "models"
 CHOICE_FILE = "models.json"
@@ -126,26 +125,10 @@ def remove_record(folder: Path) -> None:
     _record_path(folder).unlink(missing_ok=True)
 
 
-def private_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, each for its owner alone."""
-    # `parents=True` would make the upper ones for everybody.
-    for folder in reversed([folder for folder in (path, *path.parents) if not folder.exists()]):
-        folder.mkdir(mode=0o700, exist_ok=True)
-
-
 def write_privately(path: Path, value: Mapping[str, object]) -> None:
     """Put a JSON file in place, whole or not at all, for its owner's eyes only."""
     private_folder(path.parent)
-    fresh = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
-    try:
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            json.dump(value, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    replace_private(path, json.dumps(value, indent=1))
 
 
 def _there(folder: Path, path: str, record: ModelRecord) -> bool:

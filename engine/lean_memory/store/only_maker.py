@@ -12,6 +12,7 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
+from lean_memory.only_one import locked
 from lean_memory.store.connection import errors_translated
 
 if sys.platform == "win32":
@@ -30,7 +31,7 @@ def only_maker(path: Path) -> Generator[bool]:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         os.set_inheritable(handle, False)
-        mine = _locked(handle) and _is_at(handle, lock)
+        mine = locked(handle) and _is_at(handle, lock)
         try:
             yield mine
         finally:
@@ -44,17 +45,6 @@ def remove_lock(path: Path) -> None:
     """Remove what a killed process left of its lock on a namespace that is gone."""
     with contextlib.suppress(OSError):
         path.with_name(path.name + _END).unlink(missing_ok=True)
-
-
-def _locked(handle: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _is_at(handle: int, lock: Path) -> bool:

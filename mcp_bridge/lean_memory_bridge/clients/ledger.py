@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from lean_memory.private_files import replace_private
 from lean_memory_bridge.clients.edits import Edit
 
 LEDGER_FILE = "connections.json"
@@ -73,14 +72,7 @@ class Ledger:
 
     def _write(self, records: Sequence[Record]) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = self._path.with_name(f"{self._path.name}.{secrets.token_hex(6)}")
-        try:
-            handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                json.dump({"records": [_fields(record) for record in records]}, file, indent=1)
-            fresh.replace(self._path)
-        finally:
-            fresh.unlink(missing_ok=True)
+        replace_private(self._path, json.dumps({"records": [_fields(record) for record in records]}, indent=1))
 
 
 def fingerprint(raw: bytes) -> str:

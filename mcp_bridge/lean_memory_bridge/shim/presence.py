@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Generator
 from pathlib import Path
 
-from lean_memory_bridge.only_one import only_one
+from lean_memory.only_one import only_one
 
 PRESENCE_FOLDER = "present"
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from lean_memory_bridge.only_one import only_one
+from lean_memory.only_one import only_one
 from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, Live, find
 
 STATE_FILE = "supervisor.json"

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import pytest
 
-from lean_memory_bridge.only_one import only_one
+from lean_memory.only_one import only_one
 from lean_memory_bridge.runtime import (
     DEFAULT_PORT,
     EXIT_ALREADY_RUNNING,

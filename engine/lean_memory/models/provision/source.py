@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Protocol
 
 from lean_memory.errors import ModelFetchError
-from lean_memory.models.installed import FileRecord, Voucher, private_folder
+from lean_memory.models.installed import FileRecord, Voucher
 from lean_memory.models.manifest import ModelFile, ModelSpec
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.watch import Watch
+from lean_memory.private_files import private_folder
 
 BLOCK = 1 << 18
 """Bytes read at once at most; a slow line gives what it has."""

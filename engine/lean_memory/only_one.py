@@ -21,14 +21,16 @@ def only_one(path: Path) -> Generator[bool]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         os.set_inheritable(handle, False)
-        yield _locked(handle)
+        yield locked(handle)
     finally:
         os.close(handle)
 
 
-def _locked(handle: int) -> bool:
+def locked(handle: int) -> bool:
+    """Whether this process now holds the lock on an open file. Does not wait; closing the file lets go of it."""
     try:
         if sys.platform == "win32":
+            os.lseek(handle, 0, os.SEEK_SET)
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
