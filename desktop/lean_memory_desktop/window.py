@@ -27,6 +27,7 @@ LOCK_FILE = "window.lock"
 TITLE = "Lean Memory"
 _PATIENCE = 20.0
 _SMALLEST = (360, 400)
+_BLANK = "<p></p>"
 _GRIP = 80
 """Pixels of the window that have to be on a screen, so that it can be taken hold of."""
 
@@ -76,16 +77,20 @@ class Window:
         place = self._place = on_a_screen(self._place, screens)
         self._address = address
         window = self._library.create_window(
-            TITLE, link, width=place.width, height=place.height, x=place.x, y=place.y, min_size=_SMALLEST, text_select=True
+            TITLE, html=_BLANK, width=place.width, height=place.height, x=place.x, y=place.y, min_size=_SMALLEST, text_select=True
         )
         self._window = window
         window.events.before_show += lambda: allow_local_storage(window.native)
         window.events.closing += self._close
         window.events.resized += self._resized
         window.events.moved += self._moved
-        self._library.start(self._obey, (orders,))
+        self._library.start(self._obey, (link, orders))
 
-    def _obey(self, orders: IO[str]) -> None:
+    def _obey(self, link: str, orders: IO[str]) -> None:
+        # Not before the window stands: a page that came first would find no storage for its key. And no order before the page has come, as
+        # another page in its place would let the code go to waste.
+        self._window.load_url(link)
+        self._window.events.loaded.wait(_PATIENCE)
         for order in _lines(orders):
             if order == "quit":
                 break
