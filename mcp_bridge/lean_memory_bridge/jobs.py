@@ -15,7 +15,7 @@ from typing import Literal
 
 from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory.service import MemoryService
-from lean_memory_bridge.maintenance_views import report_view
+from lean_memory_bridge.maintenance_views import failed_view, report_view
 from lean_memory_bridge.refusals import TooManyCallsError
 from lean_memory_bridge.schemas.maintenance import MaintainRequest, MaintenanceJob, ReportView
 
@@ -156,15 +156,7 @@ class Jobs:
             )
         except LeanMemoryError as error:
             log.warning("Maintenance failed: %s", type(error).__name__)
-            return ReportView(
-                namespace=namespace,
-                state="failed",
-                dry_run=not asked.apply,
-                started_at=started_at,
-                ended_at=_now(),
-                sentence=str(error),
-                trigger=asked.trigger,
-            )
+            return failed_view(namespace, asked, started_at=started_at, ended_at=_now(), error=error)
         return report_view(reports[0])
 
     def _at(self, job: _Job, done: float) -> None:

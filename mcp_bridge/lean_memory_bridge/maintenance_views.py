@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lean_memory.domain import Fact
+from lean_memory.errors import LeanMemoryError
 from lean_memory.proposals import (
     Conflict,
     MaintenanceReport,
@@ -19,6 +20,7 @@ from lean_memory_bridge.nights import NightRecord, NightSettings
 from lean_memory_bridge.schemas.maintenance import (
     Decided,
     EffectView,
+    MaintainRequest,
     MaintenanceState,
     Promoted,
     ProposalView,
@@ -116,6 +118,19 @@ def report_view(report: MaintenanceReport) -> ReportView:
         expired=report.expired,
         sentence=report.sentence,
         trigger=report.trigger,
+    )
+
+
+def failed_view(namespace: str, asked: MaintainRequest, *, started_at: int, ended_at: int, error: LeanMemoryError) -> ReportView:
+    """A run that was asked for and did not come about, with what went wrong."""
+    return ReportView(
+        namespace=namespace,
+        state="failed",
+        dry_run=not asked.apply,
+        started_at=started_at,
+        ended_at=ended_at,
+        sentence=str(error),
+        trigger=asked.trigger,
     )
 
 

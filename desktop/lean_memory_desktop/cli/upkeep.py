@@ -135,15 +135,7 @@ class LocalUpkeep:
             if not asked.every:
                 raise
             # One that cannot be used leaves the others their turn.
-            return ReportView(
-                namespace=namespace,
-                state="failed",
-                dry_run=not asked.apply,
-                started_at=started_at,
-                ended_at=_now(),
-                sentence=str(error),
-                trigger=asked.trigger,
-            )
+            return views.failed_view(namespace, asked, started_at=started_at, ended_at=_now(), error=error)
         return views.report_view(report)
 
     def review(self, namespace: str, *, kind: str | None, entity: str | None, limit: int) -> Review:
