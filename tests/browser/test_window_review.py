@@ -15,7 +15,7 @@ from support.browser import Window, entered, opened
 from support.service import ServiceProcess, start_service
 from support.staged import stage
 
-NAMESPACES = [f"review {number}" for number in range(8)]
+NAMESPACES = [f"review {number}" for number in range(9)]
 TOLD = [
     "Clara works at Globex.",
     "Clara likes playing the cello.",
@@ -122,6 +122,24 @@ def test_the_whole_review_is_done_with_the_keyboard_alone(window: Window, servic
     page.keyboard.press("x")
     expect(page.locator(".card")).to_have_count(4)
     page.keyboard.press("z")
+    expect(page.locator(".card")).to_have_count(5)
+
+
+def test_a_key_is_heard_the_moment_the_cards_stand(window: Window, namespace: str) -> None:
+    window.go("review")
+    page = window.page
+    page.evaluate(
+        """() => {
+            const first = document.querySelector('.card')?.id;
+            new MutationObserver((_, watch) => {
+                const chosen = document.querySelector('.card.chosen');
+                if (!chosen || chosen.id === first) return;
+                watch.disconnect();
+                dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
+            }).observe(document.body, { subtree: true, childList: true });
+        }"""
+    )
+    page.get_by_label("Memory of").select_option(namespace)
     expect(page.locator(".card")).to_have_count(5)
 
 

@@ -1,6 +1,6 @@
 // What waits for the person's word: grouped by whom it is about, safest first, decided with a click or a key.
 
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { approveAll, decide, dismiss, fates, mine, undo } from '../decisions.js';
 import { html } from '../html.js';
 import { dayAndTime, nameOf, t } from '../language.js';
@@ -84,7 +84,8 @@ function follower(before, order, gone) {
 }
 
 function useKeys({ live, known, move, open, isOpen }) {
-  useEffect(() => {
+  // With the drawing itself, not after it: a key may be pressed the moment the cards stand.
+  useLayoutEffect(() => {
     const press = (event) => {
       const field = event.target.closest?.('input, textarea, select, dialog');
       if (field || isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
