@@ -1,8 +1,12 @@
-"""A real Chromium that looks at the page of a real service."""
+"""A real Chromium that looks at the page of a real service.
+
+`LM_BROWSER_SLOWER=6` makes the browser six times as slow, which shows what is fast by luck.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -37,7 +41,7 @@ class Window:
     def go(self, name: str) -> None:
         """Go to one of the pages, as a click in the sidebar does."""
         self.page.evaluate("name => { location.hash = `#/${name}` }", name)
-        self.page.locator("main h1").first.wait_for()
+        self.page.locator(f"main[data-page={name}] h1").first.wait_for()
 
     def sideways(self) -> list[str]:
         """Elements that stick out of the screen at the side."""
@@ -97,7 +101,9 @@ def entered(browser: Browser, service: ServiceProcess, **options: object) -> Gen
 def opened(context: BrowserContext, service: ServiceProcess) -> Window:
     """Another page of a browser, let in by a fresh code."""
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(30_000)
+    if slower := os.environ.get("LM_BROWSER_SLOWER"):
+        context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": int(slower)})
     address = service.live.address
     window = Window(page=page, address=address)
     page.on("pageerror", lambda error: window.complaints.append(str(error)))

@@ -10,6 +10,8 @@ const WORDS = { en, zh };
 /** `en`, `zh`, or empty for the browser's own. */
 export const chosen = signal(localStorage.getItem(CHOSEN) ?? '');
 export const language = computed(() => chosen.value || (navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'));
+/** Writers of dates and numbers by locale and kind: making one takes longer than writing a hundred with it. */
+const writers = new Map();
 const locale = computed(() => (language.value === 'zh' ? 'zh-Hans' : navigator.language.startsWith('en') ? navigator.language : 'en-GB'));
 
 export function choose(code) {
@@ -27,7 +29,7 @@ export function t(name, ...given) {
 /** The sentence of this name, or what was given where there is none. */
 export const named = (name, otherwise) => (en[name] === undefined ? otherwise : t(name));
 
-export const number = (value) => new Intl.NumberFormat(locale.value).format(value);
+export const number = (value) => writer(Intl.NumberFormat, {}).format(value);
 export const day = (time) => shown(time, { dateStyle: 'medium' });
 export const clock = (time) => shown(time, { timeStyle: 'short' });
 export const dayAndTime = (time) => shown(time, { dateStyle: 'medium', timeStyle: 'short' });
@@ -45,21 +47,28 @@ export function ago(time, now = Date.now()) {
   const [size, unit] = [[60, 'second'], [3600, 'minute'], [86_400, 'hour'], [2_592_000, 'day'], [31_536_000, 'month'], [Infinity, 'year']].find(([limit]) => Math.abs(seconds) < limit);
   const one = { second: 1, minute: 60, hour: 3600, day: 86_400, month: 2_592_000, year: 31_536_000 }[unit];
   if (size === 60) return t('just_now');
-  return new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }).format(Math.trunc(seconds / one), unit);
+  return writer(Intl.RelativeTimeFormat, { numeric: 'auto' }).format(Math.trunc(seconds / one), unit);
 }
 
 /** A stretch of time in words, from seconds. */
 export function duration(seconds) {
   const [unit, one] = seconds < 90 ? ['second', 1] : seconds < 5400 ? ['minute', 60] : ['hour', 3600];
-  return new Intl.NumberFormat(locale.value, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(seconds / one);
+  return writer(Intl.NumberFormat, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 }).format(seconds / one);
 }
 
 /** A size in bytes as people read it. */
 export function size(bytes) {
   const [unit, one] = bytes < 1_000_000 ? ['kilobyte', 1000] : bytes < 1_000_000_000 ? ['megabyte', 1_000_000] : ['gigabyte', 1_000_000_000];
-  return new Intl.NumberFormat(locale.value, { style: 'unit', unit, maximumFractionDigits: bytes < 10 * one ? 1 : 0 }).format(bytes / one);
+  return writer(Intl.NumberFormat, { style: 'unit', unit, maximumFractionDigits: bytes < 10 * one ? 1 : 0 }).format(bytes / one);
 }
 
 function shown(time, how) {
-  return new Intl.DateTimeFormat(locale.value, how).format(time);
+  return writer(Intl.DateTimeFormat, how).format(time);
+}
+
+function writer(Kind, how) {
+  const name = `${locale.value} ${Kind.name} ${JSON.stringify(how)}`;
+  const held = writers.get(name) ?? new Kind(locale.value, how);
+  writers.set(name, held);
+  return held;
 }

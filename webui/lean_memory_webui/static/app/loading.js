@@ -20,6 +20,17 @@ export function useFound(load, inputs, { keep = false } = {}) {
   return state.key === key || keep ? state : { data: null, error: null, loading: true };
 }
 
+/** How many of `all` are to be drawn by now: a screenful at once, then more and more, so that no key and no scrolling waits for them. */
+export function useSteps(all, step = 40) {
+  const [count, put] = useState(step);
+  useEffect(() => {
+    if (count >= all) return undefined;
+    const soon = setTimeout(() => put(count + step));
+    return () => clearTimeout(soon);
+  }, [count, all]);
+  return count;
+}
+
 /** A value that follows `given` once it rests for `milliseconds`. */
 export function useRested(given, milliseconds = 180) {
   const [value, put] = useState(given);

@@ -39,7 +39,7 @@ function App() {
     <${Sidebar} />
     <div class="content">
       <${Lost} />
-      <main id="main" tabindex="-1"><${Shown} key=${page.value} /></main>
+      <main id="main" tabindex="-1" data-page=${page.value}><${Shown} key=${page.value} /></main>
     </div>
     <${Correcting} />
     <${Toasts} />

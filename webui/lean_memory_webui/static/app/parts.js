@@ -1,6 +1,6 @@
 // What several pages are made of.
 
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from './html.js';
 import { t } from './language.js';
 import { snapshot } from './service.js';
@@ -51,10 +51,16 @@ export function Switch({ on, label, onChange, disabled }) {
 /** Which namespace is looked at; nothing to choose where there is one only. */
 export function Namespaces({ value, onChoose }) {
   const id = useId();
+  const pointed = useRef(false);
   const names = snapshot.value?.namespaces ?? [];
+  const choose = ({ target }) => {
+    // Who chose with the mouse is done with the list: the page's keys are meant for the page again, not for another choice.
+    if (pointed.current) target.blur();
+    onChoose(target.value);
+  };
   if (names.length < 2) return null;
   return html`<label class="picker" for=${id}><span class="soft">${t('namespace')}</span>
-    <select id=${id} value=${value} onChange=${(event) => onChoose(event.target.value)}>${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>
+    <select id=${id} value=${value} onPointerDown=${() => (pointed.current = true)} onKeyDown=${() => (pointed.current = false)} onChange=${choose}>${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>
   </label>`;
 }
 
@@ -62,7 +68,8 @@ export function Namespaces({ value, onChoose }) {
 export function Dialog({ title, onClose, children }) {
   const box = useRef();
   const id = useId();
-  useEffect(() => {
+  // With the drawing itself: until it is open, keys and clicks go to the page below.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current.showModal();
     return () => before?.isConnected && before.focus();
@@ -74,13 +81,11 @@ export function Dialog({ title, onClose, children }) {
 }
 
 /** A text that grows with what is typed. Ctrl or Command with Enter sends it. */
-export function Writing({ label, value, onInput, onSend, rows = 3, hint, autofocus = true }) {
+export function Writing({ label, value, onInput, onSend, rows = 3, hint }) {
   const id = useId();
-  const field = useRef();
-  useEffect(() => autofocus && field.current.focus(), []);
   const send = (event) => event.key === 'Enter' && (event.ctrlKey || event.metaKey) && (event.preventDefault(), onSend?.());
   return html`<div class="writing"><label for=${id}>${label}</label>
-    <textarea id=${id} ref=${field} rows=${rows} dir="auto" value=${value} onInput=${(event) => onInput(event.target.value)} onKeyDown=${send}></textarea>
+    <textarea id=${id} autofocus rows=${rows} dir="auto" value=${value} onInput=${(event) => onInput(event.target.value)} onKeyDown=${send}></textarea>
     ${hint && html`<p class="soft small">${hint}</p>`}
   </div>`;
 }

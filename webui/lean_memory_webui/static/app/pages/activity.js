@@ -12,7 +12,7 @@ const SHOWN = 500;
 
 export function Activity() {
   const [who, choose] = useState('');
-  const { data, error } = useFound((ended) => get('access', { limit: SHOWN, client: who }, ended), [who], { keep: true });
+  const { data, error } = useFound((ended) => get('access', { limit: SHOWN, client: who }, ended), [who]);
   const { data: known } = useFound((ended) => get('clients', {}, ended), []);
   const entries = (data?.entries ?? []).filter((entry) => who || entry.client !== OWNER);
   return html`

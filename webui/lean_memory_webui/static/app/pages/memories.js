@@ -1,19 +1,20 @@
 // Everything the memory knows, by namespace and entity; and the search as an assistant has it.
 
 import { signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { correct, tellSomething } from '../correcting.js';
 import { forgetting, Forgetting } from '../forgetting.js';
 import { Chain, span } from '../history.js';
 import { html } from '../html.js';
-import { nameOf, number, t } from '../language.js';
-import { useFound, useRested } from '../loading.js';
+import { language, nameOf, number, t } from '../language.js';
+import { useFound, useRested, useSteps } from '../loading.js';
 import { Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { namespace, pick } from '../places.js';
 import { get } from '../service.js';
 import { Answers } from './answers.js';
 
 const STEP = 100;
+const NOTHING = { entities: [], facts: [], total: 0 };
 /** Which fact is open; it stays open while the list around it changes. */
 const open = signal(null);
 
@@ -33,27 +34,31 @@ export function Memories() {
       <input type="search" aria-label=${t('ask')} placeholder=${t('ask')} dir="auto" value=${typed} onInput=${(event) => (type(event.target.value), event.target.value || ask(''))} />
       <button type="submit">${t('ask_do')}</button>
     </form>
-    ${asked ? html`<${Answers} question=${asked} onClose=${() => (ask(''), type(''))} />` : html`<${Known} entity=${entity} onEntity=${about} filter=${filter} onFilter=${setFilter} />`}
+    ${asked ? html`<${Answers} question=${asked} onClose=${() => (ask(''), type(''))} />` : html`<${Known} key=${namespace.value} entity=${entity} onEntity=${about} filter=${filter} onFilter=${setFilter} />`}
     <${Forgetting} />`;
 }
 
 function Known({ entity, onEntity, filter, onFilter }) {
   const [count, show] = useState(STEP);
   const text = useRested(filter.text);
-  useEffect(() => show(STEP), [entity, text, filter.history, filter.cold, namespace.value]);
+  useEffect(() => show(STEP), [entity, text, filter.history, filter.cold]);
   const asked = { namespace: namespace.value, entity, text, include_history: filter.history, include_cold: filter.cold, limit: Math.min(count, 500) };
   const { data, error } = useFound((ended) => get('browse', asked, ended), [namespace.value, entity, text, filter.history, filter.cold, count], { keep: true });
+  const { entities, facts, total } = data ?? NOTHING;
+  const drawn = useSteps(facts.length);
+  // What is typed into the filter draws neither list anew.
+  const list = useMemo(() => facts.slice(0, drawn).map((fact) => html`<${Fact} key=${fact.id} fact=${fact} />`), [facts, drawn]);
+  const names = useMemo(() => html`<${Entities} entities=${entities} value=${entity} onChoose=${onEntity} />`, [entities, entity]);
   if (error && error.status !== 404) return html`<${Sorry} error=${error} />`;
   if (!data && !error) return html`<${Waiting} />`;
-  const { entities, facts, total } = data ?? { entities: [], facts: [], total: 0 };
   const bare = entities.length === 0 && !text;
   if (bare) return html`<${Empty} title=${t('nothing_known')}>${t('nothing_known_about')}</${Empty}>`;
   return html`<div class="columns">
-    <${Entities} entities=${entities} value=${entity} onChoose=${onEntity} />
+    ${names}
     <section aria-label=${t('facts')}>
       <${Filters} filter=${filter} onFilter=${onFilter} total=${total} />
       ${facts.length === 0 && html`<${Empty} title=${t('none_fit')} />`}
-      <ul class="facts">${facts.map((fact) => html`<${Fact} key=${fact.id} fact=${fact} />`)}</ul>
+      <ul class="facts">${list}</ul>
       ${facts.length < total && count < 500 && html`<${More} left=${total - facts.length} onMore=${() => show((held) => held + STEP)} />`}
       ${facts.length < total && count >= 500 && html`<p class="soft">${t('narrow_down', number(total))}</p>`}
     </section>
@@ -61,15 +66,16 @@ function Known({ entity, onEntity, filter, onFilter }) {
 }
 
 function Entities({ entities, value, onChoose }) {
+  const drawn = useSteps(entities.length, 50);
   return html`<div class="entities">
     <label class="only-small picker"><span class="soft">${t('about_whom')}</span>
       <select value=${value ?? ''} onChange=${(event) => onChoose(event.target.value || null)}>
         <option value="">${t('everything')}</option>
-        ${entities.map((one) => html`<option key=${one.name} value=${one.name}>${nameOf(one.name)} (${one.facts})</option>`)}
+        ${entities.slice(0, drawn).map((one) => html`<option key=${one.name} value=${one.name}>${nameOf(one.name)} (${one.facts})</option>`)}
       </select></label>
     <ul class="only-wide" aria-label=${t('about_whom')}>
       <li><button aria-pressed=${value === null} onClick=${() => onChoose(null)}><span>${t('everything')}</span></button></li>
-      ${entities.slice(0, 200).map((one) => html`<li key=${one.name}><button aria-pressed=${value === one.name} title=${nameOf(one.name)} onClick=${() => onChoose(one.name)}>
+      ${entities.slice(0, Math.min(drawn, 200)).map((one) => html`<li key=${one.name}><button aria-pressed=${value === one.name} title=${nameOf(one.name)} onClick=${() => onChoose(one.name)}>
         <span dir="auto">${nameOf(one.name)}</span><span class="soft">${number(one.facts)}</span></button></li>`)}
     </ul>
   </div>`;

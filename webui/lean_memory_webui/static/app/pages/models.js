@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { html } from '../html.js';
 import { duration, named, size, t } from '../language.js';
 import { useFound } from '../loading.js';
-import { Head, Sorry } from '../parts.js';
+import { Head, Sorry, Waiting } from '../parts.js';
 import { get, post, snapshot } from '../service.js';
 import { complain, tell } from '../toasts.js';
 
@@ -30,6 +30,7 @@ export function Models() {
       <${Entry} name=${t('builtin_model')} about=${`${named(`model_${model.state}`, model.state)}${model.message ? ` · ${model.message}` : ''}`} state=${named(`state_model_${model.state}`, model.state)} kind=${model.state} />
       ${data?.roles.filter((one) => one.state !== 'absent').map((one) => html`<${Entry} key=${one.role} name=${t(`role_${one.role}`)} about=${[one.model_id, one.message].filter(Boolean).join(' · ')} state=${t(`role_state_${one.state}`)} kind=${one.state} />`)}
     </ul>
+    ${!data && !error && html`<${Waiting} />`}
     ${degraded.length > 0 && html`<p class="notice">${t('degraded')}</p>`}
     ${error && error.status !== 404 && html`<${Sorry} error=${error} />`}
     ${data?.vectors.map((one) => html`<div key=${one.namespace}><p>${t('vectors', one.namespace)}</p><progress max=${one.total} value=${one.done} aria-label=${t('vectors', one.namespace)}></progress></div>`)}

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { approveAll, decide, dismiss, fates, mine, undo } from '../decisions.js';
 import { html } from '../html.js';
 import { dayAndTime, nameOf, t } from '../language.js';
-import { useFound } from '../loading.js';
+import { useFound, useSteps } from '../loading.js';
 import { Choice, Dialog, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { pendingIn } from '../pending.js';
 import { namespace, pick } from '../places.js';
@@ -42,12 +42,16 @@ function Queue({ groups }) {
   const order = shown.flatMap((group) => group.proposals.map((one) => one.id));
   const last = useRef([]);
   const chosen = order.includes(at) ? at : (follower(last.current, order, at) ?? order[0] ?? null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     last.current = order;
-    if (chosen !== at) point(chosen);
+    if (chosen === at) return;
+    point(chosen);
+    // The button that was clicked went with its card: the next card takes the place, for the keyboard and for those who listen.
+    if (at !== null && document.activeElement === document.body) document.getElementById(`p-${chosen}`)?.focus({ preventScroll: true });
   });
   // Keys may come faster than the page is drawn: each acts on what the one before it chose.
   const live = useRef({});
+  const drawn = useSteps(order.length, 24);
   live.current = { order, chosen };
   const move = (step) => {
     const { order: all, chosen: from } = live.current;
@@ -60,7 +64,7 @@ function Queue({ groups }) {
   useKeys({ live, known: known.current, move, open, isOpen: form !== null });
   if (order.length === 0) return html`<${Nothing} />${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}`;
   return html`<p class="soft keys">${t('keys_hint')} <button class="link" onClick=${() => open('help')}>${t('keys')}</button></p>
-    ${shown.map((group) => html`<${Group} key=${group.entity} group=${group} chosen=${chosen} onChoose=${point} onEdit=${(one) => open(one)} />`)}
+    ${firstOf(shown, Math.max(drawn, order.indexOf(chosen) + 1)).map((group) => html`<${Group} key=${group.entity} group=${group} chosen=${chosen} onChoose=${point} onEdit=${(one) => open(one)} />`)}
     ${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}
     ${form && form !== 'help' && html`<${Rewriting} proposal=${form} onClose=${() => open(null)} />`}`;
 }
@@ -76,6 +80,17 @@ function withGhosts(groups, at, known) {
   return groups.map((group) => (group === home ? { ...group, proposals: [ghost, ...group.proposals] } : group));
 }
 
+/** The groups with as many cards as are drawn by now; each knows how many it has. */
+function firstOf(groups, count) {
+  let left = count;
+  const begun = groups.map((group) => {
+    const cards = group.proposals.slice(0, Math.max(0, left));
+    left -= group.proposals.length;
+    return { ...group, cards };
+  });
+  return begun.filter((group) => group.cards.length > 0);
+}
+
 /** Of the order before, what came after `gone` and is still there. */
 function follower(before, order, gone) {
   const place = before.indexOf(gone);
@@ -88,11 +103,14 @@ function useKeys({ live, known, move, open, isOpen }) {
   useLayoutEffect(() => {
     const press = (event) => {
       const field = event.target.closest?.('input, textarea, select, dialog');
-      if (field || isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (field || isOpen || document.querySelector('dialog[open]') || event.ctrlKey || event.metaKey || event.altKey) return;
       const { order, chosen } = live.current;
       const one = known.get(chosen);
       const free = one && order.includes(chosen) && !fates.value.has(chosen) && !mine.has(chosen);
-      const number = Number(event.key);
+      const key = named(event);
+      const number = Number(key);
+      // A key that is held down moves on, and decides once.
+      if (event.repeat && key !== 'j' && key !== 'k') return;
       const act = {
         j: () => move(1),
         k: () => move(-1),
@@ -102,7 +120,7 @@ function useKeys({ live, known, move, open, isOpen }) {
         x: () => free && decide(one, 'reject'),
         e: () => free && one.kind === 'summary' && open(one),
         p: () => free && one.kind === 'demotion' && decide(one, 'promote'),
-      }[event.key.toLowerCase()];
+      }[key];
       const choice = free && number >= 1 && one.choices[number - 1];
       if (!act && !choice) return;
       event.preventDefault();
@@ -114,6 +132,11 @@ function useKeys({ live, known, move, open, isOpen }) {
   });
 }
 
+/** The letter on the key, also where an input method or another alphabet takes it. */
+function named(event) {
+  return event.key.length === 1 && event.key < '\x7f' ? event.key.toLowerCase() : event.code.replace(/^(Key|Digit)/, '').toLowerCase();
+}
+
 function Group({ group, chosen, onChoose, onEdit }) {
   const safe = group.proposals.filter((one) => SAFE.has(one.kind) && !one.elsewhere);
   const [busy, work] = useState(false);
@@ -123,7 +146,7 @@ function Group({ group, chosen, onChoose, onEdit }) {
       <h2 dir="auto">${nameOf(group.entity)} <span class="soft">${t('proposal_count', group.proposals.length)}</span></h2>
       ${safe.length > 1 && html`<button disabled=${busy} onClick=${all}>${t('approve_safe', safe.length)}</button>`}
     </div>
-    ${group.proposals.map((one) => html`<${Proposal} key=${one.id} proposal=${one} isChosen=${one.id === chosen} onChoose=${onChoose} onEdit=${onEdit} />`)}
+    ${group.cards.map((one) => html`<${Proposal} key=${one.id} proposal=${one} isChosen=${one.id === chosen} onChoose=${onChoose} onEdit=${onEdit} />`)}
   </section>`;
 }
 

@@ -3,7 +3,7 @@
 import { html } from '../html.js';
 import { choose, chosen, dayAndTime, number, size, t } from '../language.js';
 import { useFound } from '../loading.js';
-import { Choice, Head, Sorry, Switch } from '../parts.js';
+import { Choice, Head, Sorry, Switch, Waiting } from '../parts.js';
 import { call, get, leave, snapshot } from '../service.js';
 import { theme, wear } from '../theme.js';
 import { complain, tell } from '../toasts.js';
@@ -16,7 +16,7 @@ export function Settings() {
     <${Setting} name=${t('looks')}><${Choice} label=${t('looks')} value=${theme.value} onChoose=${wear} options=${[['', t('system')], ['light', t('light')], ['dark', t('dark')]]} /></${Setting}>
     <${Nightly} />
     <${Setting} name=${t('data_folder')} about=${t('data_folder_about')}>
-      ${error ? html`<${Sorry} error=${error} />` : data && html`<div><p class="break"><code>${data.root}</code></p>
+      ${error ? html`<${Sorry} error=${error} />` : !data ? html`<${Waiting} />` : html`<div><p class="break"><code>${data.root}</code></p>
         <p class="soft small">${t('data_sizes', number(data.namespaces.length), size(data.namespaces.reduce((sum, one) => sum + one.bytes, 0)))}</p></div>`}
     </${Setting}>
     <${Setting} name=${t('this_browser')} about=${t('this_browser_about')}><button onClick=${() => leave().catch(complain)}>${t('leave')}</button></${Setting}>
@@ -29,7 +29,8 @@ function Setting({ name, about, children }) {
 
 function Nightly() {
   const { data, error } = useFound((ended) => get('maintenance/schedule', {}, ended), []);
-  if (error?.status === 404 || !data) return null;
+  if (error) return error.status === 404 ? null : html`<${Sorry} error=${error} />`;
+  if (!data) return html`<${Waiting} />`;
   const change = (what) => call('PATCH', 'maintenance/schedule', { body: what }).then(() => tell(t('saved')), complain);
   const next = data.paused ? t('next_paused') : data.next_at ? t('next_run', dayAndTime(data.next_at)) : t('next_none');
   return html`

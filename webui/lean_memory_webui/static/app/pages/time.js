@@ -21,7 +21,7 @@ export function Time() {
     <${Choice} label=${t('time_axis')} value=${axis} onChoose=${look} options=${[['true', t('time_true')], ['known', t('time_known')]]} />
     ${error && !empty ? html`<${Sorry} error=${error} />` : empty ? html`<${Empty} title=${t('nothing_known')}>${t('nothing_known_about')}</${Empty}>` : shown === null ? html`<${Waiting} />` : html`
       <${Slider} moments=${moments} at=${shown} onMove=${put} />
-      <${TwoMoments} at=${shown} axis=${axis} />`}`;
+      <${TwoMoments} key=${`${namespace.value} ${axis}`} at=${shown} axis=${axis} />`}`;
 }
 
 const middle = (moments) => moments[Math.floor(moments.length / 2)];
