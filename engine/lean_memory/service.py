@@ -25,6 +25,7 @@ from lean_memory.arguments import (
     word_of,
     word_or_none,
 )
+from lean_memory.bringing_in import BringingIn
 from lean_memory.clock import Clock, system_clock
 from lean_memory.domain import (
     AddResult,
@@ -71,7 +72,7 @@ _FIELDS = frozenset(["text", "t_ref", "tz", "source", "client", "relearn"])
 _T = TypeVar("_T")
 
 
-class MemoryService(Maintaining, Owning):
+class MemoryService(BringingIn, Maintaining, Owning):
     """A memory over one data root; exported as `lean_memory.Memory`.
 
     Safe to use from several threads, several processes may have the same root open, and a process that forks may go on using it in
