@@ -70,6 +70,19 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WouldRestore:
+    """One namespace that would come back, beside what is there now."""
+
+    name: str
+    at: Instant
+    """When the backup was made that it would come from."""
+    episodes: int
+    facts: int
+    here_episodes: int
+    here_facts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scrubbed:
     """What became of the backups that held something forgotten."""
 

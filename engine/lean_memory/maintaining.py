@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from lean_memory.arguments import check_callable, check_count, flag_of, word_of, word_or_none
@@ -15,6 +16,8 @@ from lean_memory.maintenance.deciding import Decision
 from lean_memory.maintenance.run import Request, unusable
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.proposals import MaintenanceReport, MaintenanceStatus, Outcome, Proposal, ProposalKind, Reverted, ReviewQueue, Verdict
+from lean_memory.retention import read_rules
+from lean_memory.settings import Settings
 
 _T = TypeVar("_T")
 
@@ -23,6 +26,7 @@ class Maintaining(ABC):
     """What a memory does to keep itself tidy, and what a person decides about it."""
 
     _clock: Clock
+    _settings: Settings
 
     @abstractmethod
     def namespaces(self) -> list[str]:
@@ -152,7 +156,8 @@ class Maintaining(ABC):
         return self._with(name, lambda opened: do(opened.upkeep.caretaker), create=False, resume=resume)
 
     def _tidy(self, name: str, request: Request) -> MaintenanceReport:
-        return self._with(name, lambda opened: opened.upkeep.run(request), create=False, resume=request.apply)
+        ruled = replace(request, rules=read_rules(self._settings.root).of(name))
+        return self._with(name, lambda opened: opened.upkeep.run(ruled), create=False, resume=request.apply)
 
 
 def _kind_of(kind: str | None) -> ProposalKind | None:

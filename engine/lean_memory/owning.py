@@ -6,21 +6,26 @@ import datetime as dt
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from lean_memory.arguments import client_of, flag_of, instant_of, name_of, path_of_argument, word_of, word_or_none
+from lean_memory.arguments import check_count, client_of, flag_of, instant_of, name_of, path_of_argument, word_of, word_or_none
 from lean_memory.bundles.bundle_file import errors_in_words, opened_bundle
 from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
-from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed
-from lean_memory.domain import ForgetResult
-from lean_memory.errors import InvalidInputError, NotFoundError, quoted
+from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed, WouldRestore
+from lean_memory.domain import ForgetResult, Instant, NamespaceStatus
+from lean_memory.errors import InvalidInputError, LeanMemoryError, NotFoundError, StorageError, quoted
+from lean_memory.maintenance.retention import concerned
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
+from lean_memory.retention import MOST_DAYS, Rule, Rules, read_rules, remove_rule, rule_of, write_rule
 from lean_memory.settings import Settings
 from lean_memory.store import backups as store_backups
 from lean_memory.store.bringing_in import Given, bring_in
+from lean_memory.store.connection import errors_translated
+from lean_memory.store.copying import contents_of
 from lean_memory.store.forget_scope import Reach
 from lean_memory.store.namespaces import BACKUPS, copies_of, path_of
 from lean_memory.store.restoring import restore_file, restore_one
@@ -42,6 +47,10 @@ class Owning(ABC):
     @abstractmethod
     def namespaces(self) -> list[str]:
         """The names of all namespaces in the data root, sorted."""
+
+    @abstractmethod
+    def status(self, namespace: str | None = None) -> list[NamespaceStatus]:
+        """Counts and sizes of one namespace, or of all."""
 
     @abstractmethod
     def _with(self, name: str, do: Callable[[OpenNamespace], _T], *, create: bool = True, resume: bool = True) -> _T:
@@ -68,6 +77,23 @@ class Owning(ABC):
         with self._files.all_looked_at():
             return store_backups.backups_in(self._settings.root)
 
+    def verify_backup(self, path: str | os.PathLike[str]) -> Backup:
+        """Read a backup whole; in the answer's `problem` is why it cannot be used, if it cannot. Raises `NotFoundError`."""
+        with errors_in_words(path_of_argument(path, "path")):
+            folder = self._found(path_of_argument(path, "path"))
+        try:
+            backup = store_backups.read_backup(folder)
+        except NotFoundError:
+            raise
+        except StorageError as error:
+            return Backup(path=folder, at=self._clock(), occasion="", problem=str(error))
+        try:
+            for held in backup.namespaces:
+                store_backups.check_file(folder, held)
+        except LeanMemoryError as error:
+            return replace(backup, problem=str(error))
+        return backup
+
     def drop_old_backups(self) -> list[Path]:
         """Remove what the rules of retention no longer keep of the backups that the program made by itself; gives their folders."""
         return store_backups.drop_old(self._settings.root)
@@ -90,20 +116,50 @@ class Owning(ABC):
         and where any of it is damaged nothing is changed. The present state of each is kept aside as a backup of its own. Raises
         `NotFoundError`, `DamagedFileError`, `ForeignFileError`, `NewerSchemaError`; `LeaseHeldError` during maintenance.
         """
-        given, only = path_of_argument(path, "path"), word_or_none(namespace, "namespace")
-        with errors_in_words(given):
-            source = self._found(given)
-            is_single = source.is_file()
-        if is_single:
-            name, at = restore_file(source, only, self._settings.root)
-            return [self._restored(source, name, at=at)]
-        backup = store_backups.read_backup(source)
-        held = [one for one in backup.namespaces if only is None or one.name == only]
-        if not held:
-            what = "no namespace" if only is None else f"no namespace “{quoted(only)}”"
-            raise NotFoundError(f"The backup {source} holds {what}; nothing was changed.")
-        files = {one.name: store_backups.check_file(source, one) for one in held}
-        return [self._restored(file, name, at=backup.at) for name, file in files.items()]
+        return [self._restored(file, name, at=at) for file, name, at in self._to_come_back(path, namespace)]
+
+    def would_restore(self, path: str | os.PathLike[str], *, namespace: str | None = None) -> list[WouldRestore]:
+        """What `restore` with the same arguments would put in the place of what, after it was read whole. Changes nothing; raises as it does."""
+        there = {one.name: one for one in self.status()}
+        told: list[WouldRestore] = []
+        for file, name, at in self._to_come_back(path, namespace):
+            held, here = contents_of(file), there.get(name)
+            counts = (0, 0) if here is None else (here.episodes, here.facts)
+            told.append(
+                WouldRestore(
+                    name=name, at=Instant(at), episodes=held.episodes, facts=held.facts, here_episodes=counts[0], here_facts=counts[1]
+                )
+            )
+        return told
+
+    def retention(self) -> Rules:
+        """The rules that the person set for how long things are kept; none by default."""
+        return read_rules(self._settings.root)
+
+    def set_retention(self, *, namespace: str | None = None, client: str | None = None, days: int, act: str = "put-away") -> Rule:
+        """Let what nobody has said for so many days be put away (`put-away`), or the person be asked whether it may be erased (`ask`).
+
+        In one namespace, or of what one client alone has passed on, or both. The nightly run goes by it; nothing is erased by itself.
+        """
+        rule = self._rule(namespace, client, days, act)
+        with errors_translated(self._settings.root):
+            write_rule(self._settings.root, rule)
+        return rule
+
+    def would_retain(
+        self, *, namespace: str | None = None, client: str | None = None, days: int, act: str = "put-away"
+    ) -> list[tuple[str, str]]:
+        """What a rule with the same arguments would be about today: each namespace and text. Changes nothing."""
+        rule = self._rule(namespace, client, days, act)
+        return [
+            (name, fact.fact_text)
+            for name in (self.namespaces() if rule.namespace is None else [rule.namespace])
+            for fact in self._with(name, lambda opened: concerned(opened.store, rule, self._clock()), create=False, resume=False)
+        ]
+
+    def remove_retention(self, rule_id: str) -> Rule:
+        """Let a rule hold no longer; gives it. Raises `NotFoundError`."""
+        return remove_rule(self._settings.root, word_of(rule_id, "rule_id"))
 
     def forget_all(
         self,
@@ -181,6 +237,28 @@ class Owning(ABC):
     def _restored(self, source: Path, name: str, *, at: int) -> Restored:
         with self._files.cleared(name), store_backups.at_work(self._settings.root, "restoring") as work:
             return restore_one(source, name, work, at=at, root=self._settings.root, settings=self._settings, clock=self._clock)
+
+    def _to_come_back(self, path: str | os.PathLike[str], namespace: str | None) -> list[tuple[Path, str, int]]:
+        """The files that a restore brings back, each read whole, with its namespace and of when it is."""
+        given, only = path_of_argument(path, "path"), word_or_none(namespace, "namespace")
+        with errors_in_words(given):
+            source = self._found(given)
+            is_single = source.is_file()
+        if is_single:
+            name, at = restore_file(source, only, self._settings.root)
+            return [(source, name, at)]
+        backup = store_backups.read_backup(source)
+        held = [one for one in backup.namespaces if only is None or one.name == only]
+        if not held:
+            what = "no namespace" if only is None else f"no namespace “{quoted(only)}”"
+            raise NotFoundError(f"The backup {source} holds {what}; nothing was changed.")
+        return [(store_backups.check_file(source, one), one.name, backup.at) for one in held]
+
+    @staticmethod
+    def _rule(namespace: str | None, client: str | None, days: int, act: str) -> Rule:
+        check_count(days, "days", most=MOST_DAYS)
+        name = None if namespace is None else name_of(namespace)
+        return rule_of(namespace=name, client=client_of(client), days=days, act=word_of(act, "act"))
 
     def _found(self, path: Path) -> Path:
         """A backup by its path, or by its name alone."""

@@ -53,6 +53,7 @@ from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
 from lean_memory.owning import Owning
 from lean_memory.passes import Passes
+from lean_memory.retention import drop_rules_of
 from lean_memory.retrieval import recipes
 from lean_memory.retrieval.space import SearchModels
 from lean_memory.settings import Settings, read_settings
@@ -296,7 +297,9 @@ class MemoryService(BringingIn, Maintaining, Owning):
     def clear(self, namespace: str) -> ClearResult:
         """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
         with self._files.cleared(namespace):
-            return NamespaceStore.clear(self._settings.root, namespace, settings=self._settings, clock=self._clock)
+            cleared = NamespaceStore.clear(self._settings.root, namespace, settings=self._settings, clock=self._clock)
+        drop_rules_of(self._settings.root, namespace)
+        return cleared
 
     def namespaces(self) -> list[str]:
         """The names of all namespaces in the data root, sorted."""

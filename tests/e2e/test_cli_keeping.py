@@ -45,3 +45,26 @@ def test_all_that_one_client_said_goes(command: Command) -> None:
     assert command.run("forget", "--from-client", "script", "--sentence", "x").code == 2
     command.done("forget", "--from-client", "script", "--yes")
     assert objects(command) == ["Porto"]
+
+
+def test_a_backup_is_verified_and_loses_what_was_forgotten_since(command: Command) -> None:
+    command.done("add", "I like walnuts.")
+    name = Path(command.json("backup")["path"]).name
+    assert "can be used" in command.done("backup", "--verify", name)
+    command.done("forget", "--sentence", "I like walnuts.", "--yes")
+    assert len(command.json("backup", "--scrub")["backups"]) == 1
+    left = [path for path in command.root.rglob("*") if path.is_file() and b"walnuts" in path.read_bytes()]
+    assert left == []
+    assert command.run("backup", "--verify", "nowhere").code == 1
+
+
+def test_rules_of_retention_are_set_listed_and_removed(command: Command) -> None:
+    command.done("add", "I collect stamps.", "--client", "script", "--t-ref", "2020-01-01")
+    assert "no rules" in command.done("retention")
+    rule = command.json("retention", "set", "--from-client", "script", "--days", "30")
+    assert (rule["act"], rule["concerned"]) == ("put-away", [])
+    assert "script" in command.done("retention")
+    assert command.run("retention", "set", "--days", "30").code == 2
+    assert command.run("retention", "set").code == 2
+    command.done("retention", "remove", rule["id"])
+    assert command.json("retention")["rules"] == []

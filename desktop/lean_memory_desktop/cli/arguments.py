@@ -51,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     finish = _command(commands, "finish", "let the models that are set add to what waits for them, and make missing vectors")
     finish.add_argument("--limit", type=_positive, metavar="N", help="at most so many texts")
     _add_owning(commands)
+    _add_retention(commands)
     _add_upkeep(commands)
     _command(commands, "namespaces", "list the namespaces")
     _command(commands, "status", "counts and sizes")
@@ -87,6 +88,8 @@ def _add_owning(commands: _Commands) -> None:
     backup = _command(commands, "backup", "copy every namespace, or the one named with -n, while assistants go on")
     backup.add_argument("words", nargs="?", action=_AsList, metavar="FOLDER", help="a new folder (default: one in the data folder)")
     backup.add_argument("--list", dest="listed", action="store_true", help="list the backups in the data folder instead")
+    backup.add_argument("--verify", action="store_true", help="read the named backup whole instead, and say whether it can be used")
+    backup.add_argument("--scrub", action="store_true", help="make those backups again without it that hold what you forgot since, instead")
     restore = _command(
         commands, "restore", "bring back what a backup holds, but for what was forgotten since; lists the backups without a word"
     )
@@ -99,6 +102,15 @@ def _add_owning(commands: _Commands) -> None:
     bring.add_argument("words", nargs=1, metavar="FILE", help="a bundle (.leanmem)")
     bring.add_argument("--apply", action="store_true", help="do it")
     bring.add_argument("--passphrase", action="store_true", help="the bundle is under a passphrase ($LM_PASSPHRASE, else asked for)")
+
+
+def _add_retention(commands: _Commands) -> None:
+    about = "say how long things are kept: rules that put away or ask you, and never erase by themselves; set, remove, or list them"
+    retention = _command(commands, "retention", about)
+    retention.add_argument("words", nargs="*", metavar="set | remove ID", help="nothing to list the rules")
+    retention.add_argument("--days", type=_positive, metavar="N", help="with set: what nobody has said for so many days")
+    retention.add_argument("--from-client", metavar="NAME", help="with set: only what this assistant or program alone has passed on")
+    retention.add_argument("--ask", action="store_true", help="with set: ask whether to erase it, instead of putting it away")
 
 
 class _AsList(argparse.Action):

@@ -25,6 +25,8 @@ def backup(options: Options) -> int:
     with open_files(options) as memory:
         if options.listed:
             return _list(options, memory.backups())
+        if options.verify:
+            return _verify(options, memory)
         if options.scrub:
             return _scrub(options, memory)
         only = [options.namespace] if "namespace" in vars(options) else None
@@ -53,6 +55,20 @@ def restore(options: Options) -> int:
     for one in done:
         _report(one, options)
     return Exit.FINE
+
+
+def _verify(options: Options, memory: Memory) -> int:
+    """Read a backup whole."""
+    if not options.words:
+        raise BadUseError("Name the backup to verify, as in: lean-memory backup --verify NAME. lean-memory backup --list lists them.")
+    found = memory.verify_backup(options.words[0])
+    if options.json:
+        write_json(_form(found))
+    elif found.problem:
+        complain(found.problem)
+    else:
+        say(f"{found.path.name} can be used: {counted(len(found.namespaces), 'namespace')}, every byte as it was written.")
+    return Exit.FAILED if found.problem else Exit.FINE
 
 
 def _scrub(options: Options, memory: Memory) -> int:

@@ -27,6 +27,7 @@ _HOMES = {
     "restore": "keeping",
     "export": "moving",
     "import": "moving",
+    "retention": "retaining",
     "maintain": "maintaining",
     "review": "reviewing",
     "decide": "reviewing",

@@ -74,6 +74,9 @@ class Options(argparse.Namespace):
     since: str | None = None
     until: str | None = None
     passphrase: bool = False
+    verify: bool = False
+    days: int | None = None
+    ask: bool = False
 
     def __init__(self) -> None:
         super().__init__()

@@ -44,7 +44,7 @@ def _sentence(report: MaintenanceReport, new_facts: int) -> str:
 def _done(report: MaintenanceReport) -> str:
     parts = [
         f"{_count(report.merged, 'exact duplicate', 'exact duplicates')} merged",
-        f"{_count(report.demoted, 'faint fact', 'faint facts')} moved to the cold tier",
+        f"{_count(report.demoted, 'fact', 'facts')} moved to the cold tier",
         _proposed(report),
     ]
     if report.held_back:

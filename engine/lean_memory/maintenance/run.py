@@ -13,7 +13,7 @@ from functools import partial
 from lean_memory.clock import system_clock
 from lean_memory.domain import Fact, FactId, Instant, Tier
 from lean_memory.errors import ClosedError, LeanMemoryError
-from lean_memory.maintenance import merging, reports
+from lean_memory.maintenance import merging, reports, retention
 from lean_memory.maintenance.batches import in_batches
 from lean_memory.maintenance.duplicates import Duplicate, exact_duplicates
 from lean_memory.maintenance.heart import Heart
@@ -21,6 +21,7 @@ from lean_memory.maintenance.staging import Proposer, Shown, Stage, Staged, snap
 from lean_memory.maintenance.vital import is_vital
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import MaintenanceReport
+from lean_memory.retention import Rule
 from lean_memory.store import journal, proposal_rows, runs, tiers
 from lean_memory.store.guard import Guard
 from lean_memory.store.journal import Entry, Verb
@@ -49,6 +50,8 @@ class Request:
     trigger: str = "library"
     progress: Callable[[float], None] | None = None
     cancelled: Callable[[], bool] | None = None
+    rules: Sequence[Rule] = ()
+    """Those of retention that hold in the namespace."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,6 +104,9 @@ class Run:
         # Only now: a fact is not faint if one that was merged into it is not.
         faint = self._faint()
         in_batches(self.store, faint, demote, before=lambda tx, done: self._go_on(tx, lease, 0.75 + 0.2 * done / len(faint)))
+        old = self._old()
+        put_away = partial(self._put_away, lease=lease)
+        in_batches(self.store, old, put_away, before=lambda tx, done: self._go_on(tx, lease, 0.95))
         self.expired = self.store.change(lambda tx: self._let_go(tx, lease), anew=False)
 
     def _look(self, *, run: int | None) -> list[Duplicate]:
@@ -112,7 +118,8 @@ class Run:
         duplicates = list(exact_duplicates(picture.facts, without=picture.held | picture.apart))
         settled = frozenset(each.duplicate for each in duplicates)
         if run is None:
-            self.merged, self.demoted = len(duplicates), len(_faint_after(duplicates, self._faint()))
+            left = _faint_after(duplicates, self._faint()) | ({fact.id for fact in self._old()} - settled)
+            self.merged, self.demoted = len(duplicates), len(left)
             self.expired = self.store.look(lambda tx: proposal_rows.overdue(tx.connection, now))
         if not self.request.auto_only:
             self._propose(picture, settled, run)
@@ -126,6 +133,9 @@ class Run:
             for draft in propose(snapshot):
                 self._stop_if_asked()
                 stage.take(draft)
+        for draft in retention.to_ask_about(self.store, self.request.rules, self.started_at):
+            self._stop_if_asked()
+            stage.take(draft)
 
     def _before_staging(self, tx: WriteTransaction) -> None:
         if self.lease is not None:
@@ -157,6 +167,13 @@ class Run:
         guard.check(con, now)
         journal.note(con, Entry(verb=Verb.DEMOTE, target=fact.id), at=now, run=lease.row)
         self.demoted += 1
+
+    def _old(self) -> list[Fact]:
+        """What the person's rules have put away; none of it in a run of the safe band alone."""
+        return [] if self.request.auto_only else retention.to_put_away(self.store, self.request.rules, self.started_at)
+
+    def _put_away(self, tx: WriteTransaction, fact: Fact, *, lease: Lease) -> None:
+        self.demoted += retention.put_away(tx, fact, run=lease.row)
 
     def _let_go(self, tx: WriteTransaction, lease: Lease) -> int:
         self._go_on(tx, lease, 0.95)
