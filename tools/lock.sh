@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 lock() { # lock NAME PLATFORM [arguments for uv]
     local name=$1 platform=$2
     shift 2
-    uv pip compile --quiet --upgrade --python-version "${python:-3.11}" --python-platform "$platform" --only-binary :all: \
+    uv pip compile --quiet --upgrade --python-version 3.11 --python-platform "$platform" --only-binary :all: \
         --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-build-options \
         "$@" --output-file "requirements/$name.txt"
     echo "requirements/$name.txt"
@@ -19,7 +19,9 @@ for os in linux macos windows; do
     lock "$os-test" "$os" pyproject.toml --group test --group build
 done
 lock tools linux --group tools
-
-# The installers bring a Python of their own on Windows and macOS. proxy-tools, which pywebview needs, has no wheel; Windows lacks a runtime of C++.
-python=3.12 lock windows-app windows pyproject.toml installers/windows/runtime.in --extra desktop --no-binary proxy-tools
-python=3.12 MACOSX_DEPLOYMENT_TARGET=14.0 lock macos-app macos pyproject.toml --extra desktop --no-binary proxy-tools
+lock linux-installers linux --group installers
+# What the installers of all systems hold, for Python 3.11 and newer; what has no wheel is built when they are made.
+uv pip compile --quiet --upgrade --universal --python-version 3.11 --only-binary :all: --no-binary proxy-tools \
+    --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-build-options \
+    pyproject.toml installers/windows/runtime.in --extra desktop --output-file requirements/installers.txt
+echo requirements/installers.txt
