@@ -1,0 +1,188 @@
+"""What runs of an installation: found, ended in good order, and started again as it ran."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lean_memory_setup.asking import bare_environment
+from lean_memory_setup.failing import SetupError
+
+PATIENCE = 60.0
+"""Seconds; a service that is told to end may finish what it is doing first."""
+_MODULE = "lean_memory_desktop"
+_COMMAND = "lean-memory"
+_AT_LOGIN = "--at-login"
+_TAKES_OVER = f"""
+import sys
+from pathlib import Path
+from {_MODULE} import instance
+from {_MODULE}.taking_over import taken_over
+root = Path(sys.argv[1])
+if not root.is_dir():
+    sys.exit(0)
+with instance.claimed(root) as free:
+    pass
+if not free:
+    with taken_over(root) as mine:
+        sys.exit(10 if mine else 11)
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """How a process was started: its words, its environment, its folder and whose it is (`None` where it is ours)."""
+
+    words: tuple[str, ...]
+    environ: Mapping[str, str]
+    folder: str
+    user: int | None = None
+    group: int | None = None
+
+
+class Runs(Protocol):
+    """One way to end what runs."""
+
+    def stop(self) -> Sequence[Started]:
+        """End every tray and every service, and say how each was started. Raises `SetupError` where one stays."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processes:
+    """Linux: those that the table of processes shows, of everybody if we are root, otherwise our own. `home` is the installation's folder."""
+
+    home: Path
+    table: Path = Path("/proc")
+
+    def stop(self) -> Sequence[Started]:
+        found = self._found()
+        for number, _ in found:
+            _tell_to_end(number)
+        self._wait({number for number, _ in found})
+        return [started for _, started in found]
+
+    def _found(self) -> list[tuple[int, Started]]:
+        seen = [(number, self._started(number)) for number in _numbers(self.table)]
+        return [(number, started) for number, started in seen if started is not None]
+
+    def _started(self, number: int) -> Started | None:
+        entry = self.table / str(number)
+        try:
+            words = _parts((entry / "cmdline").read_bytes())
+            if not self._keeps_running(words):
+                return None
+            pairs = (part.partition("=") for part in _parts((entry / "environ").read_bytes()))
+            whose, folder = entry.stat(), str((entry / "cwd").readlink())
+        except OSError:
+            return None
+        return Started(words=words, environ={name: value for name, _, value in pairs}, folder=folder, user=whose.st_uid, group=whose.st_gid)
+
+    def _keeps_running(self, words: Sequence[str]) -> bool:
+        """Whether it is what keeps all else running: the tray or `serve`. The rest ends with it, or belongs to an assistant."""
+        if not words or not words[0].startswith(f"{self.home}/env"):
+            return False
+        given = list(words[1:])
+        if "-m" in given:
+            place = given.index("-m") + 1
+            if given[place : place + 1] != [_MODULE]:
+                return False
+            given = given[place + 1 :]
+        else:
+            script = next((place for place, word in enumerate(given) if not word.startswith("-")), None)
+            if script is None or Path(given[script]).name != _COMMAND:
+                return False
+            given = given[script + 1 :]
+        return "serve" in given or not _commands(given)
+
+    def _wait(self, numbers: set[int]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while numbers := {number for number in numbers if self._lives(number)}:
+            if time.monotonic() > deadline:
+                raise SetupError(f"Lean Memory is still running (process {min(numbers)}) and did not end. Quit it and start again.")
+            time.sleep(0.05)
+
+    def _lives(self, number: int) -> bool:
+        try:
+            state = (self.table / str(number) / "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            return False
+        return state[:1] != [b"Z"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supervisors:
+    """macOS and Windows: the supervisor of each data root is asked to leave, by the installed program; what ran is started again as the tray."""
+
+    python: Path
+    roots: Sequence[Path]
+
+    def stop(self) -> Sequence[Started]:
+        return [self._as_tray(root) for root in self.roots if self._made_way(root)]
+
+    def _made_way(self, root: Path) -> bool:
+        words = [str(self.python), "-I", "-c", _TAKES_OVER, str(root)]
+        done = subprocess.run(
+            words, env=bare_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=2 * PATIENCE, check=False
+        )
+        if done.returncode not in {0, 10}:
+            raise SetupError(f"Lean Memory is still running for {root} and did not end. Quit it and start again.")
+        return done.returncode == 10
+
+    def _as_tray(self, root: Path) -> Started:
+        quiet = self.python.with_name("pythonw.exe")
+        python = quiet if quiet.exists() else self.python
+        words = (str(python), "-P", "-m", _MODULE, "--root", str(root), _AT_LOGIN)
+        return Started(words=words, environ=bare_environment(), folder=str(Path.home()))
+
+
+def start_again(started: Started) -> None:
+    """Start what ran, detached from us. A tray does not open its window by it. Raises `OSError`."""
+    words = list(started.words)
+    if "serve" not in words and _AT_LOGIN not in words:
+        words.append(_AT_LOGIN)
+    folder = started.folder if Path(started.folder).is_dir() else "/"
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
+        subprocess.Popen(words, env=dict(started.environ), cwd=folder, stdin=subprocess.DEVNULL, creationflags=flags, close_fds=True)
+        return
+    theirs = started.user is not None and started.user != os.getuid()
+    subprocess.Popen(
+        words,
+        env=dict(started.environ),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        user=started.user if theirs else None,
+        group=started.group if theirs else None,
+        extra_groups=[] if theirs else None,
+    )
+
+
+def _tell_to_end(number: int) -> None:
+    try:
+        os.kill(number, signal.SIGTERM)
+    except ProcessLookupError:
+        return
+
+
+def _numbers(table: Path) -> list[int]:
+    return [int(entry.name) for entry in table.iterdir() if entry.name.isdecimal() and int(entry.name) != os.getpid()]
+
+
+def _parts(held: bytes) -> tuple[str, ...]:
+    return tuple(os.fsdecode(part) for part in held.split(b"\0") if part)
+
+
+def _commands(given: Sequence[str]) -> list[str]:
+    """The words that are neither options nor the value of `--root`."""
+    return [word for place, word in enumerate(given) if not word.startswith("-") and given[max(place - 1, 0)] != "--root"]
