@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory_bridge import pausing
+from lean_memory_bridge.autostart import autostart_of
 from lean_memory_desktop import news, system
-from lean_memory_desktop.autostart import autostart_of
 from lean_memory_desktop.doorbell import Doorbell
 from lean_memory_desktop.errands import Errands
 from lean_memory_desktop.household import Household

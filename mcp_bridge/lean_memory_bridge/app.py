@@ -32,7 +32,18 @@ from lean_memory_bridge.mcp_server import MemoryServer
 from lean_memory_bridge.model_desk import ModelDesk
 from lean_memory_bridge.model_room import ModelRoom
 from lean_memory_bridge.pausing import is_paused
-from lean_memory_bridge.routes import assistants, browsing, clients, custody, maintenance, memory, models as model_routes, page, service
+from lean_memory_bridge.routes import (
+    assistants,
+    autostart,
+    browsing,
+    clients,
+    custody,
+    maintenance,
+    memory,
+    models as model_routes,
+    page,
+    service,
+)
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import LARGEST_BODY, ModelView, Snapshot
@@ -127,7 +138,7 @@ class Service:
             dependencies=[Depends(HTTPBearer(auto_error=False, description="The token of a client, or that of the data folder"))],
         )
         api.state.parts = self.parts
-        for module in (memory, custody, assistants, browsing, maintenance, clients, model_routes, service, page):
+        for module in (memory, custody, assistants, autostart, browsing, maintenance, clients, model_routes, service, page):
             api.include_router(module.router)
         api.router.routes.append(Route("/mcp", endpoint=self._mcp, methods=["GET", "POST", "DELETE"]))
         problems.register(api)

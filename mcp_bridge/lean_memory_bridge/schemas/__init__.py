@@ -6,6 +6,7 @@ Times are epoch milliseconds. Keys are a contract: add to them, rename none. Req
 from __future__ import annotations
 
 from lean_memory_bridge.schemas.assistants import AssistantAsked, AssistantDone, AssistantOutcome, Assistants, AssistantView
+from lean_memory_bridge.schemas.autostart import AtLogin, AtLoginChange
 from lean_memory_bridge.schemas.base import LARGEST_BODY, MAX_BATCH, MAX_TEXT, Answer, MomentText, NamespaceName, Request, SourceName
 from lean_memory_bridge.schemas.browsing import Axis, Browsed, Compared, ComparedPair, EntityView, Moments
 from lean_memory_bridge.schemas.memory import (
@@ -68,6 +69,8 @@ __all__ = [
     "AssistantOutcome",
     "AssistantView",
     "Assistants",
+    "AtLogin",
+    "AtLoginChange",
     "Axis",
     "Browsed",
     "ClearRequest",

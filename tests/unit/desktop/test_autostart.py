@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lean_memory_desktop.autostart import LABEL, RUN_KEY, RUN_VALUE, Autostart, autostart_of
+from lean_memory_bridge.autostart import LABEL, RUN_KEY, RUN_VALUE, Autostart, autostart_of
 
 
 class FakeRegistry:
