@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from time import monotonic
 
 from lean_memory.domain import FactId, Instant, RecordKind, SearchHit
-from lean_memory.errors import LeanMemoryError
+from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory.forking import Mutex
 from lean_memory.maintenance.caretaker import Caretaker
 from lean_memory.maintenance.run import Request
@@ -58,6 +58,8 @@ class Upkeep:
         try:
             if self._store.writable:
                 self._store.change(lambda tx: add_tallies(tx.connection, served), anew=False)
+        except NotFoundError:
+            log.debug("The namespace was cleared, and what was counted of it went too.")
         except LeanMemoryError as error:
             log.info("What was served is counted later (%s).", type(error).__name__)
             with self._lock:
