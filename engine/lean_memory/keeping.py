@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import tzlocal
 
 from lean_memory.arguments import client_of, flag_of, instant_of, source_of, text_of, timezone_of
-from lean_memory.domain import Episode, Instant, Source
+from lean_memory.domain import Episode, EpisodeId, Instant, Source
 from lean_memory.extraction.sentences import passages
 from lean_memory.store.cutting import cut, is_wordless
 from lean_memory.store.namespace_store import NewEpisode, WriteTransaction
@@ -30,6 +30,8 @@ class Addition:
     client: str | None = None
     relearn: bool = False
     """Learn it even where the person had it erased before."""
+    uid: EpisodeId | None = None
+    """The id that its episode is to have, so that it is stored once however often it is added."""
 
 
 def addition_of(item: Mapping[str, object], *, now: Instant, timezone: str | None) -> Addition:
@@ -60,7 +62,13 @@ class Said:
 
 
 def keep(tx: WriteTransaction, said: Said) -> tuple[Episode | None, int]:
-    """Store what is left of a text without the sentences that the person had erased, if anything is; and how many those are."""
+    """Store what is left of a text without the sentences that the person had erased, if anything is; and how many those are.
+
+    Nothing is stored of what has an id by which it is there already.
+    """
+    uid = said.addition.uid
+    if uid is not None and tx.has_episode(uid):
+        return None, 0
     if not tx.has_tombstones():
         return tx.record(said.whole), 0
     text = said.addition.text
@@ -76,4 +84,4 @@ def keep(tx: WriteTransaction, said: Said) -> tuple[Episode | None, int]:
 
 
 def _new_episode(a: Addition) -> NewEpisode:
-    return NewEpisode(text=a.text, source=a.source, client=a.client, t_ref=a.t_ref, tz=a.tz, passages=passages(a.text))
+    return NewEpisode(text=a.text, source=a.source, client=a.client, t_ref=a.t_ref, tz=a.tz, passages=passages(a.text), uid=a.uid)

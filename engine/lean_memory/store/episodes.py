@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -28,6 +29,8 @@ class NewEpisode:
     t_ref: Instant
     tz: str
     passages: Sequence[Span]
+    uid: EpisodeId | None = None
+    """Its id, where it has one already by which it is known again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ class Passage:
 
 def insert_episode(con: apsw.Connection, new: NewEpisode, recorded_at: Instant) -> Episode:
     """Write an episode with its passages and their words; their vectors come later."""
-    uid = EpisodeId(new_uid(recorded_at))
+    uid = new.uid or EpisodeId(new_uid(recorded_at))
     con.execute(
         "INSERT INTO episode (uid, text, source, client, t_ref, tz, recorded_at, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (uid, new.text, new.source.value, new.client, new.t_ref, new.tz, recorded_at, EpisodeState.STORED.value),
@@ -75,6 +78,12 @@ def insert_episode(con: apsw.Connection, new: NewEpisode, recorded_at: Instant) 
 def find_episode(con: apsw.Connection, uid: EpisodeId) -> int | None:
     """The row of an episode, if it is there."""
     return cast("int | None", con.execute("SELECT id FROM episode WHERE uid = ?", (uid,)).get)
+
+
+def known_episodes(con: apsw.Connection, uids: Iterable[EpisodeId]) -> frozenset[EpisodeId]:
+    """Which of these episodes are there."""
+    found = con.execute("SELECT uid FROM episode WHERE uid IN (SELECT value FROM json_each(?))", (json.dumps(list(uids)),))
+    return frozenset(EpisodeId(uid) for (uid,) in cast("list[tuple[str]]", found.fetchall()))
 
 
 def episode_row(con: apsw.Connection, uid: EpisodeId) -> int:

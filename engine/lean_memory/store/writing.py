@@ -14,7 +14,7 @@ from lean_memory.domain import Episode, EpisodeId, EpisodeState, FactId, Instant
 from lean_memory.store import old_vectors, search_index, tombstones
 from lean_memory.store.apply import Applied, Embeddings, apply_changes
 from lean_memory.store.clear import revive
-from lean_memory.store.episodes import NewEpisode, episode_row, insert_episode, mark
+from lean_memory.store.episodes import NewEpisode, episode_row, find_episode, insert_episode, mark
 from lean_memory.store.reading import ReadTransaction
 from lean_memory.store.slots import merged_values, read_values, read_window
 from lean_memory.store.summaries import retire_summaries
@@ -46,6 +46,10 @@ class WriteTransaction:
     def episode_row(self, uid: EpisodeId) -> int:
         """The row of an episode. Raises `NotFoundError`."""
         return episode_row(self.connection, uid)
+
+    def has_episode(self, uid: EpisodeId) -> bool:
+        """Whether there is an episode of this id."""
+        return find_episode(self.connection, uid) is not None
 
     def is_done(self, uid: EpisodeId) -> bool:
         """Whether the rules' facts of an episode are stored: it was finished by somebody else, or erased."""

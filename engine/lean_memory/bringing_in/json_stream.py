@@ -1,0 +1,81 @@
+"""JSON as a stream of events, so that an export of any size takes little memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+
+import ijson  # pyright: ignore[reportMissingTypeStubs] - there are none
+
+from lean_memory.bringing_in.sources import Entry, Source
+from lean_memory.errors import DamagedFileError
+
+Event = tuple[str, object]
+"""What comes, such as `start_map`, `map_key`, `string`, and its value."""
+
+_STARTS = frozenset({"start_map", "start_array"})
+_ENDS = frozenset({"end_map", "end_array"})
+_LONGEST_LINE = 10_000_000
+_BUFFER = 65_536
+
+
+def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
+    """The events of a file. Raises `DamagedFileError` where it is no JSON or breaks off; what came before has been given by then."""
+    try:
+        yield from cast("Iterator[Event]", ijson.basic_parse(file, use_float=True, buf_size=_BUFFER))
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        raise DamagedFileError(damaged(name)) from error
+
+
+def values_of(file: BinaryIO, name: str, prefix: str) -> Iterator[object]:
+    """The values that stand at a prefix, as `item` for the elements of an array, one after another. Raises `DamagedFileError`."""
+    try:
+        yield from cast("Iterator[object]", ijson.items(file, prefix, use_float=True, buf_size=_BUFFER))
+    except (ijson.JSONError, UnicodeDecodeError) as error:
+        raise DamagedFileError(damaged(name)) from error
+
+
+def damaged(name: str) -> str:
+    """What a person is told of a file that cannot be read to its end."""
+    return f"{name} is damaged or was cut off: it is no whole JSON. What came before is kept; fetch the export again and bring it in anew."
+
+
+def built(first: Event, events: Iterator[Event]) -> object:
+    """The value that begins with an event."""
+    if first[0] not in _STARTS:
+        return first[1]
+    builder = cast("Any", ijson.ObjectBuilder())
+    builder.event(*first)
+    depth = 1
+    while depth:
+        event, value = next(events)
+        builder.event(event, value)
+        depth += (event in _STARTS) - (event in _ENDS)
+    return cast("object", builder.value)
+
+
+def passed_over(first: Event, events: Iterator[Event]) -> None:
+    """Read on to the end of the value that begins with an event."""
+    depth = 1 if first[0] in _STARTS else 0
+    while depth:
+        event, _ = next(events)
+        depth += (event in _STARTS) - (event in _ENDS)
+
+
+def lines_of(source: Source, entry: Entry) -> Iterator[tuple[int, object]]:
+    """Each line of a file of JSON lines with its number from 1, empty ones left away; a line that is no JSON gives `ValueError` as its value."""
+    with source.opened(entry) as file:
+        number = 0
+        while line := file.readline(_LONGEST_LINE):
+            number += 1
+            if not line.strip():
+                continue
+            yield number, _value(line)
+
+
+def _value(line: bytes) -> object:
+    try:
+        return json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return ValueError

@@ -1,0 +1,163 @@
+"""What a person points at, a file, a folder or a zip, as entries that are read one after another, and how much of it was read."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from lean_memory.domain import Instant
+from lean_memory.errors import DamagedFileError, InvalidInputError, NotFoundError, StorageError
+
+_ENCRYPTED = 0x1
+_MOST_ENTRIES = 200_000
+_BEGINNING = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file of a source; `name` is its place below the folder or zip, with `/` between the parts."""
+
+    name: str
+    size: int
+    modified: Instant
+    open: Callable[[], BinaryIO]
+
+    @property
+    def base(self) -> str:
+        """The last part of the name."""
+        return PurePosixPath(self.name).name
+
+    @property
+    def suffix(self) -> str:
+        """The ending in small letters, with its dot."""
+        return PurePosixPath(self.name).suffix.lower()
+
+    def beginning(self, most: int = _BEGINNING) -> bytes:
+        """Its first bytes."""
+        with errors_in_words(self.name), self.open() as file:
+            return file.read(most)
+
+
+@dataclass(slots=True, kw_only=True)
+class Source:
+    """An opened source."""
+
+    path: Path
+    entries: tuple[Entry, ...]
+    is_folder: bool = False
+    done: int = 0
+    """Bytes that were read of the entries that count."""
+    total: int = 0
+    _counted: set[str] = field(default_factory=set[str])
+
+    def expect(self, entries: tuple[Entry, ...]) -> None:
+        """Say which entries will be read, so that progress has an end."""
+        self._counted = {entry.name for entry in entries}
+        self.total, self.done = sum(entry.size for entry in entries), 0
+
+    @contextmanager
+    def opened(self, entry: Entry) -> Generator[BinaryIO]:
+        """An entry to read, while what is read of it is counted."""
+        with errors_in_words(entry.name), entry.open() as file:
+            yield io.BufferedReader(_Counting(file, self), _BEGINNING)
+
+
+class _Counting(io.RawIOBase):
+    """Passes bytes on and counts them."""
+
+    def __init__(self, file: BinaryIO, source: Source) -> None:
+        super().__init__()
+        self._file, self._source = file, source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride] - 3.11 has no Buffer
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._source.done += len(data)
+        return len(data)
+
+
+@contextmanager
+def opened_source(path: Path) -> Generator[Source]:
+    """What is at `path`. Raises `NotFoundError`, `InvalidInputError` for a zip under a password or something empty, `DamagedFileError`."""
+    with errors_in_words(str(path)):
+        if not path.exists():
+            raise NotFoundError(f"There is nothing at {path}; nothing was brought in.")
+        if path.is_dir():
+            yield Source(path=path, entries=tuple(_in_folder(path)), is_folder=True)
+            return
+        if not path.is_file():
+            raise InvalidInputError(f"{path} is neither a file nor a folder; nothing was brought in.")
+        if path.stat().st_size == 0:
+            raise InvalidInputError(f"{path} is empty; nothing was brought in.")
+        if not is_zip(path):
+            yield Source(path=path, entries=(_of_file(path, path.name),))
+            return
+        with zipfile.ZipFile(path) as archive:
+            yield Source(path=path, entries=tuple(_in_zip(archive, path)), is_folder=True)
+
+
+def is_zip(path: Path) -> bool:
+    """Whether a file begins like a zip."""
+    with path.open("rb") as file:
+        return file.read(4) in {b"PK\x03\x04", b"PK\x05\x06"}
+
+
+@contextmanager
+def errors_in_words(name: str) -> Generator[None]:
+    """Errors of the system and of zips as errors of ours."""
+    try:
+        yield
+    except (zipfile.BadZipFile, EOFError, zipfile.LargeZipFile) as error:
+        raise DamagedFileError(
+            f"{name} is damaged or was cut off ({error}). What came before it is kept; fetch the export again and bring it in anew."
+        ) from error
+    except NotImplementedError as error:
+        raise InvalidInputError(f"{name} is packed in a way that cannot be read here; unpack it and bring in the folder.") from error
+    except PermissionError as error:
+        raise StorageError(f"{name} may not be read by you; nothing of it was brought in.") from error
+    except OSError as error:
+        raise StorageError(f"{name} cannot be read ({error.strerror or error}). What came before it is kept.") from error
+
+
+def _in_folder(folder: Path) -> Iterator[Entry]:
+    """The files below a folder, by name; nothing hidden, and no link, which may lead anywhere."""
+    found = 0
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(parent, name)
+            if name.startswith(".") or path.is_symlink() or not path.is_file():
+                continue
+            found += 1
+            if found > _MOST_ENTRIES:
+                raise InvalidInputError(f"{folder} holds more than {_MOST_ENTRIES:,} files; bring in the folders in it one at a time.")
+            yield _of_file(path, path.relative_to(folder).as_posix())
+
+
+def _of_file(path: Path, name: str) -> Entry:
+    stat = path.stat()
+    return Entry(name=name, size=stat.st_size, modified=Instant(round(stat.st_mtime * 1000)), open=lambda: path.open("rb"))
+
+
+def _in_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[Entry]:
+    infos = [info for info in archive.infolist() if not info.is_dir() and not PurePosixPath(info.filename).name.startswith(".")]
+    if any(info.flag_bits & _ENCRYPTED for info in infos):
+        raise InvalidInputError(f"{path} is under a password; unpack it with its password and bring in the folder. Nothing was brought in.")
+    if len(infos) > _MOST_ENTRIES:
+        raise InvalidInputError(f"{path} holds more than {_MOST_ENTRIES:,} files; unpack it and bring in the folders one at a time.")
+    modified = Instant(round(path.stat().st_mtime * 1000))
+    for info in infos:
+        yield Entry(name=info.filename, size=info.file_size, modified=modified, open=_opener(archive, info))
+
+
+def _opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BinaryIO]:
+    return lambda: archive.open(info)  # pyright: ignore[reportReturnType] - IO[bytes] of an entry is a BinaryIO

@@ -1,0 +1,149 @@
+"""The database of the older lean-memory, schema versions 1 to 3, read without a byte of it being written.
+
+Tables `episode` (what was said), `entity` and `fact` are in all versions; version 2 adds `fact.record_kind` and `fact_derivation`, version 3
+`entity.name_key`, which can be made anew. Times are epoch milliseconds. A file may hold several namespaces, whose names differ only in characters
+that its name cannot have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import apsw
+
+from lean_memory.errors import DamagedFileError, InvalidInputError, StorageError
+from lean_memory.store.connection import errors_translated, open_connection, pragma_int
+from lean_memory.store.namespaces import FileKind, kind_of
+
+VERSIONS = (0, 1, 2, 3)
+"""The values of `user_version`; the first files did not set it."""
+
+_TABLES = ("episode", "entity", "fact")
+_MAGIC = b"SQLite format 3\x00"
+
+Value = str | int | float | bytes | None
+Row = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OlderRows:
+    """What a file holds of one namespace, in the order of its ids."""
+
+    version: int
+    namespace: str
+    episodes: tuple[Row, ...]
+    entities: tuple[Row, ...]
+    facts: tuple[Row, ...]
+    derivations: tuple[tuple[str, str], ...]
+    """Pairs of a summary and a fact that it was made from."""
+
+
+def older_files_in(root: Path) -> list[Path]:
+    """The files of the older lean-memory that lie in a folder."""
+    return [path for path in sorted(root.glob("*.db")) if is_older(path)] if root.is_dir() else []
+
+
+def is_older(path: Path) -> bool:
+    """Whether a file is a database of the older lean-memory, of whatever version."""
+    if path.is_symlink() or kind_of(path) is not FileKind.FOREIGN or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                return False
+        with _connected(path) as con:
+            return _has_tables(con)
+    except (OSError, apsw.Error, StorageError):
+        return False
+
+
+@contextlib.contextmanager
+def opened_older(path: Path, work: Path) -> Generator[apsw.Connection]:
+    """A file to read. Where there is a log beside it, which holds what is not in the file yet, a copy of both is read in the folder `work`.
+
+    Raises `InvalidInputError` for a database of something else, and `DamagedFileError`.
+    """
+    with errors_translated(path):
+        log = path.with_name(f"{path.name}-wal")
+        is_logged = log.is_file() and log.stat().st_size > 0
+        source = _copied(path, log, work) if is_logged else path
+        try:
+            with _connected(source, immutable=not is_logged) as con:
+                _check(con, path)
+                yield con
+        except (apsw.NotADBError, apsw.CorruptError) as error:
+            raise DamagedFileError(f"{path} is damaged, so nothing of it was brought in. It was not changed.") from error
+
+
+def namespaces_in(con: apsw.Connection) -> list[str]:
+    """The names of the namespaces that an open file holds something of."""
+    found = con.execute("SELECT namespace FROM episode UNION SELECT namespace FROM fact ORDER BY 1")
+    return [str(name) for (name,) in found.fetchall() if name]
+
+
+def rows_of(con: apsw.Connection, namespace: str) -> OlderRows:
+    """Everything that an open file holds of one namespace, but for proposals and runs of its maintenance."""
+    tables = {str(name) for (name,) in con.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()}
+    facts = _rows(con, "fact", namespace)
+    own = {fact["id"] for fact in facts}
+    pairs = con.execute("SELECT summary_id, source_id FROM fact_derivation ORDER BY 1, 2").fetchall() if "fact_derivation" in tables else []
+    return OlderRows(
+        version=max(1, pragma_int(con, "user_version")),
+        namespace=namespace,
+        episodes=_rows(con, "episode", namespace),
+        entities=_rows(con, "entity", namespace),
+        facts=facts,
+        derivations=tuple((str(made), str(source)) for made, source in pairs if made in own and source in own),
+    )
+
+
+def _rows(con: apsw.Connection, table: str, namespace: str) -> tuple[Row, ...]:
+    cursor = con.execute(f"SELECT * FROM {table} WHERE namespace = ? ORDER BY id", (namespace,))
+    rows = cast("list[tuple[Value, ...]]", cursor.fetchall())
+    columns = [str(row[1]) for row in con.execute(f"PRAGMA table_info({table})").fetchall()]
+    return tuple(dict(zip(columns, row, strict=True)) for row in rows)
+
+
+def _check(con: apsw.Connection, path: Path) -> None:
+    if not _has_tables(con):
+        raise InvalidInputError(f"{path} is a database, but not one of the older lean-memory. Nothing was brought in.")
+    version = pragma_int(con, "user_version")
+    if version not in VERSIONS:
+        raise InvalidInputError(
+            f"{path} is of schema version {version}; versions 1 to {VERSIONS[-1]} of the older lean-memory are known. Nothing was brought in."
+        )
+    for table in _TABLES:
+        found = con.execute(f"PRAGMA quick_check({table})").get
+        if found != "ok":
+            raise DamagedFileError(f"{path} is damaged, so nothing of it was brought in. It was not changed.")
+
+
+def _has_tables(con: apsw.Connection) -> bool:
+    columns = {table: {str(row[1]) for row in con.execute(f"PRAGMA table_info({table})").fetchall()} for table in _TABLES}
+    return (
+        {"id", "namespace", "raw", "t_ref"} <= columns["episode"]
+        and {"id", "namespace", "name"} <= columns["entity"]
+        and {"id", "subject_id", "object_literal", "fact_text", "valid_at", "ingested_at", "is_latest"} <= columns["fact"]
+    )
+
+
+def _copied(path: Path, log: Path, work: Path) -> Path:
+    # The log last: what it holds of a checkpoint that comes between the two copies is in the file already.
+    copy = work / path.name
+    shutil.copyfile(path, copy)
+    shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+    return copy
+
+
+@contextlib.contextmanager
+def _connected(path: Path, *, immutable: bool = True) -> Generator[apsw.Connection]:
+    con = open_connection(path, busy_timeout_ms=0, readonly=immutable, immutable=immutable)
+    try:
+        yield con
+    finally:
+        con.close()
