@@ -77,7 +77,7 @@ def _add_lines(options: Options, saying: Saying) -> int:
         raise BadUseError("--lines reads standard input; leave the text away, or leave --lines away.")
     lines = [(number, line.strip()) for number, line in enumerate(read_standard_input().splitlines(), start=1) if line.strip()]
     intake = _Intake(options.namespace, saying)
-    with open_memory(options) as memory, _PoliteInterrupt() as interrupt, progress(len(lines), "Remembering") as bar:
+    with open_memory(options) as memory, PoliteInterrupt() as interrupt, progress(len(lines), "Remembering") as bar:
         for start in range(0, len(lines), _BATCH):
             if interrupt.asked:
                 break
@@ -134,13 +134,13 @@ class _Intake:
         return Exit.FAILED if self._refused else Exit.FINE
 
 
-class _PoliteInterrupt:
+class PoliteInterrupt:
     """The first Ctrl-C lets the batch in hand finish; the second stops at once."""
 
     def __init__(self) -> None:
         self.asked = False
 
-    def __enter__(self) -> _PoliteInterrupt:
+    def __enter__(self) -> PoliteInterrupt:
         self._before = signal.signal(signal.SIGINT, self._note)
         return self
 

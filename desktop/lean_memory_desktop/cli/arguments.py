@@ -19,6 +19,7 @@ try:
   lean-memory search employer --as-of 2024-05-31         ask what held then
 """
 _KINDS = ("merge", "demotion", "summary", "same_entity", "conflict", "forget")
+_SOURCES = ("lean-memory", "chatgpt", "claude", "mem0", "basic-memory", "mcp-memory", "text")
 _MOMENT = "an ISO date or date and time; without an offset it is local time"
 
 
@@ -102,6 +103,7 @@ def _add_owning(commands: _Commands) -> None:
     bring.add_argument("words", nargs=1, metavar="FILE", help="a bundle (.leanmem)")
     bring.add_argument("--apply", action="store_true", help="do it")
     bring.add_argument("--passphrase", action="store_true", help="the bundle is under a passphrase ($LM_PASSPHRASE, else asked for)")
+    _bring_in(_command(commands, "bring-in", "take in what you have elsewhere: chats, other memories, notes, older files"))
 
 
 def _add_retention(commands: _Commands) -> None:
@@ -111,6 +113,13 @@ def _add_retention(commands: _Commands) -> None:
     retention.add_argument("--days", type=_positive, metavar="N", help="with set: what nobody has said for so many days")
     retention.add_argument("--from-client", metavar="NAME", help="with set: only what this assistant or program alone has passed on")
     retention.add_argument("--ask", action="store_true", help="with set: ask whether to erase it, instead of putting it away")
+
+
+def _bring_in(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="?", action=_AsList, metavar="PATH", help="a file or folder; without one, older files here are listed")
+    parser.add_argument("--from", dest="kind", metavar="KIND", help=f"what it is, where that is not seen: {', '.join(_SOURCES)}")
+    parser.add_argument("--dry-run", action="store_true", help="say what would come of it, and write nothing")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 class _AsList(argparse.Action):

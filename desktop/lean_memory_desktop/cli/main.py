@@ -27,6 +27,7 @@ _HOMES = {
     "restore": "keeping",
     "export": "moving",
     "import": "moving",
+    "bring-in": "bringing_in",
     "retention": "retaining",
     "maintain": "maintaining",
     "review": "reviewing",
@@ -73,7 +74,7 @@ def _command(options: Options) -> Callable[[Options], int]:
         return start
     home = _HOMES[options.command]
     module = importlib.import_module(f"lean_memory_desktop.cli.{home}")
-    name = f"{options.command}_" if keyword.iskeyword(options.command) else options.command
+    name = f"{options.command}_" if keyword.iskeyword(options.command) else options.command.replace("-", "_")
     return cast("Callable[[Options], int]", getattr(module, name))
 
 

@@ -74,6 +74,7 @@ class Options(argparse.Namespace):
     since: str | None = None
     until: str | None = None
     passphrase: bool = False
+    dry_run: bool = False
     verify: bool = False
     days: int | None = None
     ask: bool = False

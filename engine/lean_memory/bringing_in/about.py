@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SELF = frozenset({"user", "the user", "default_user", "default user", "me", "myself", "i", "user_1"})
-THE_USER = "The user"
+THE_USER = "User"
 
 _FIRST = re.compile(r"(?P<word>[^\W\d_]+(?:['’][^\W\d_]+)?)(?P<rest>.*)", re.DOTALL)
 _HOLDS = re.compile(r"(?P<what>[^\W\d_][\w '’/-]{0,60}?) (?P<verb>is|are|was|were) ", re.IGNORECASE)
