@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,12 @@ from support.embedding import WordEmbedder
 
 # Every run tries the same examples, so that what fails was changed; `--hypothesis-profile default` looks for new ones.
 settings.load_profile("ci")
+
+
+def pytest_configure() -> None:
+    """What a script starts in the background ignores Ctrl-C, and the programs under test would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

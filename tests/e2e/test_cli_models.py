@@ -100,8 +100,8 @@ def test_ctrl_c_stops_with_a_sentence_and_keeps_what_came(person: Command, hub: 
     child = started(person, "pull", "standard")
     halfway.wait()
     child.send_signal(signal.CTRL_BREAK_EVENT if os.name == "nt" else signal.SIGINT)
-    halfway.let_go()
     out, err = child.communicate(timeout=PATIENCE)
+    halfway.let_go()
     assert (child.returncode, out) == (130, b"")
     assert b"Stopped. " in err
     assert b"of 3.0 MB are here and kept; the same command goes on from there." in err
