@@ -20,9 +20,11 @@ class Feed:
         self._news = asyncio.Condition()
         self._latest: Snapshot | None = None
         self._followers = 0
+        self._beyond = False
 
-    def changed(self) -> None:
-        """Say that the state may be another one; the snapshot follows soon."""
+    def changed(self, *, beyond: bool = False) -> None:
+        """Say that the state may be another one; the snapshot follows soon. `beyond`: something is, which followers look up as no snapshot holds it."""
+        self._beyond |= beyond
         self._changed.set()
 
     async def keep_up(self) -> None:
@@ -39,7 +41,8 @@ class Feed:
         made = await self._make()
         async with self._news:
             before = self._latest
-            same = before is not None and made.model_copy(update={"version": before.version}) == before
+            beyond, self._beyond = self._beyond, False
+            same = not beyond and before is not None and made.model_copy(update={"version": before.version}) == before
             if not same:
                 self._latest = made.model_copy(update={"version": 1 if before is None else before.version + 1})
                 self._news.notify_all()

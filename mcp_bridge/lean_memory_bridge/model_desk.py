@@ -76,6 +76,13 @@ class ModelDesk:
             return ()
         return tuple(_tier_view(library, tier.name) for tier in library.tiers)
 
+    def chosen(self) -> str:
+        """The tier that was chosen last; empty where the list of models cannot be used."""
+        try:
+            return ModelLibrary.of(self._settings).in_use
+        except LeanMemoryError:
+            return ""
+
     def last_pull(self) -> PullView | None:
         """How the last download stands, whichever process does it."""
         note = last_pull(self._settings.root)

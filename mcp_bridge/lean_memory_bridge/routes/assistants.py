@@ -23,7 +23,7 @@ async def known(parts: TheParts, _: TheOwner) -> Assistants:
 async def connect(name: str, _asked: AssistantAsked, parts: TheParts, _: TheOwner) -> AssistantDone:
     """Enter the memory into an assistant's configuration, and try it."""
     done = await asyncio.to_thread(assistants.connect, parts.root, name)
-    parts.feed.changed()
+    parts.feed.changed(beyond=True)
     return done
 
 
@@ -31,7 +31,7 @@ async def connect(name: str, _asked: AssistantAsked, parts: TheParts, _: TheOwne
 async def disconnect(name: str, _asked: AssistantAsked, parts: TheParts, _: TheOwner) -> AssistantDone:
     """Take the memory out of an assistant's configuration."""
     done = await asyncio.to_thread(assistants.disconnect, parts.root, name)
-    parts.feed.changed()
+    parts.feed.changed(beyond=True)
     return done
 
 

@@ -26,7 +26,7 @@ async def change_at_login(change: AtLoginChange, parts: TheParts, _: TheOwner) -
     """Let the tray start at login, or no longer."""
     autostart = autostart_of(parts.root)
     await asyncio.to_thread(_change, autostart, change.on)
-    parts.feed.changed()
+    parts.feed.changed(beyond=True)
     return await asyncio.to_thread(_standing, autostart)
 
 

@@ -44,9 +44,9 @@ class Parts:
     stopping: asyncio.Event
 
     async def models(self) -> ModelsView:
-        """The models of the tier in use, every tier, and the last download."""
-        tiers, pull = await asyncio.to_thread(lambda: (self.desk.tiers(), self.desk.last_pull()))
-        return self.room.view().model_copy(update={"tiers": tiers, "pull": pull})
+        """The models of the tier in use, every tier, which was chosen, and the last download."""
+        chosen, tiers, pull = await asyncio.to_thread(lambda: (self.desk.chosen(), self.desk.tiers(), self.desk.last_pull()))
+        return self.room.view().model_copy(update={"chosen": chosen, "tiers": tiers, "pull": pull})
 
 
 def parts_of(request: Request) -> Parts:

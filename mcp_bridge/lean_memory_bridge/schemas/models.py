@@ -31,6 +31,8 @@ class ModelsView(Answer):
     """The tier in use and its models."""
 
     tier: str
+    chosen: str = ""
+    """The tier that the person chose last; another than `tier` until the service begins anew."""
     roles: tuple[RoleView, ...]
     vectors: tuple[VectorsView, ...] = ()
     lacking: tuple[str, ...] = ()

@@ -13,11 +13,17 @@ export function useFound(load, inputs, { keep = false } = {}) {
     put((held) => ({ ...held, loading: true }));
     load(ending.signal).then(
       (data) => ending.signal.aborted || put({ key, data, error: null, loading: false }),
-      (error) => ending.signal.aborted || put((held) => ({ ...held, key, error, loading: false, data: held.key === key ? held.data : null })),
+      (error) => ending.signal.aborted || put((held) => failed(held, key, error)),
     );
     return () => ending.abort();
   }, [key, beat]);
   return state.key === key || keep ? state : { data: null, error: null, loading: true };
+}
+
+/** What was found stays where the service cannot be reached for a moment: the frame says so, and it is asked again. */
+function failed(held, key, error) {
+  const data = held.key === key ? held.data : null;
+  return { key, data, error: data !== null && error.kind === 'Unreachable' ? null : error, loading: false };
 }
 
 /** How many of `all` are to be drawn by now: a screenful at once, then more and more, so that no key and no scrolling waits for them. */

@@ -60,7 +60,7 @@ export function Namespaces({ value, onChoose }) {
   };
   if (names.length < 2) return null;
   return html`<label class="picker" for=${id}><span class="soft">${t('namespace')}</span>
-    <select id=${id} value=${value} onPointerDown=${() => (pointed.current = true)} onKeyDown=${() => (pointed.current = false)} onChange=${choose}>${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>
+    <select id=${id} value=${value} onPointerDown=${() => (pointed.current = true)} onBlur=${() => (pointed.current = false)} onChange=${choose}>${names.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select>
   </label>`;
 }
 

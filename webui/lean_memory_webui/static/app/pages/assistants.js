@@ -90,10 +90,12 @@ function Details({ row, change, busy, act }) {
 }
 
 function Home({ caller, change }) {
+  const own = !(snapshot.value?.namespaces ?? []).includes(caller.name) && caller.default_namespace !== caller.name;
   const names = new Set([...(snapshot.value?.namespaces ?? []), caller.default_namespace].filter(Boolean));
   const set = (event) => change(event.target.value ? { default_namespace: event.target.value } : { reset_namespace: true });
   return html`<label class="picker"><span>${t('home_namespace')}</span><select value=${caller.default_namespace ?? ''} onChange=${set}>
-    <option value="">${t('home_default')}</option>${[...names].map((name) => html`<option key=${name} value=${name}>${name}</option>`)}</select></label>`;
+    <option value="">${t('home_default')}</option>${[...names].map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
+    ${own && html`<option value=${caller.name}>${t('home_own')}</option>`}</select></label>`;
 }
 
 function Snippet({ text }) {

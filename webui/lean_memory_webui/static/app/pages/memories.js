@@ -10,7 +10,8 @@ import { language, nameOf, number, t } from '../language.js';
 import { useFound, useRested, useSteps } from '../loading.js';
 import { Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { namespace, pick } from '../places.js';
-import { get } from '../service.js';
+import { get, post } from '../service.js';
+import { complain, tell } from '../toasts.js';
 import { Answers } from './answers.js';
 
 const STEP = 100;
@@ -104,12 +105,15 @@ export function Fact({ fact, aside }) {
     ${isOpen && html`<div class="details">
       <${Chain} fact=${fact} />
       <div class="actions">
+        ${fact.tier === 'cold' && html`<button onClick=${() => bringBack(fact)}>${t('bring_back')}</button>`}
         <button onClick=${() => correct(fact)}>${t('correct')}</button>
         <button onClick=${() => (forgetting.value = fact)}>${t('forget')}</button>
       </div>
     </div>`}
   </li>`;
 }
+
+const bringBack = (fact) => post('promote', { namespace: fact.namespace, fact_id: fact.id }).then(() => tell(t('brought_back')), complain);
 
 function More({ left, onMore }) {
   const end = useRef();

@@ -34,8 +34,8 @@ export function Models() {
     ${degraded.length > 0 && html`<p class="notice">${t('degraded')}</p>`}
     ${error && error.status !== 404 && html`<${Sorry} error=${error} />`}
     ${data?.vectors.map((one) => html`<div key=${one.namespace}><p>${t('vectors', one.namespace)}</p><progress max=${one.total} value=${one.done} aria-label=${t('vectors', one.namespace)}></progress></div>`)}
-    ${data && html`<h2>${t('tiers')}</h2><ul class="rows">${data.tiers.filter((one) => one.name !== BUILTIN).map((one) => html`<${Tier} key=${one.name} tier=${one} inUse=${data.tier === one.name} pull=${data.pull?.tier === one.name ? data.pull : null} act=${act} />`)}
-      ${data.tier !== BUILTIN && html`<li class="item"><span>${t('builtin_only')}</span><button onClick=${() => act('use', { tier: BUILTIN }, t('tier_chosen'))}>${t('use')}</button></li>`}</ul>`}
+    ${data && html`<h2>${t('tiers')}</h2><ul class="rows">${data.tiers.filter((one) => one.name !== BUILTIN).map((one) => html`<${Tier} key=${one.name} tier=${one} inUse=${data.tier === one.name} chosen=${data.chosen === one.name} pull=${data.pull?.tier === one.name ? data.pull : null} act=${act} />`)}
+      ${data.chosen !== BUILTIN && html`<li class="item"><span>${t('builtin_only')}</span><button onClick=${() => act('use', { tier: BUILTIN }, t('tier_chosen'))}>${t('use')}</button></li>`}</ul>`}
     <h2>${t('disk')}</h2>
     <ul class="rows">${(files?.namespaces ?? []).map((one) => html`<li class="item" key=${one.name}><span dir="auto">${one.name}</span><span class="soft">${size(one.bytes)}</span></li>`)}
       ${data?.tiers.flatMap((tier) => tier.models).filter((one) => one.here_bytes > 0).map((one) => html`<li class="item" key=${one.id + one.role}><span>${one.id}</span><span class="soft">${size(one.here_bytes)}</span></li>`)}</ul>`;
@@ -45,17 +45,18 @@ function Entry({ name, about, state, kind }) {
   return html`<li class="assistant"><span class="monogram" aria-hidden="true">${name.slice(0, 1)}</span><div class="grow"><h2>${name}</h2><p class="soft small">${about}</p></div><span class=${`pill ${kind}`}>${state}</span></li>`;
 }
 
-function Tier({ tier, inUse, pull, act }) {
+function Tier({ tier, inUse, chosen, pull, act }) {
   const here = tier.models.reduce((sum, one) => sum + one.here_bytes, 0);
   const running = pull?.state === 'running';
   return html`<li class="assistant"><div class="grow"><h2>${named(`tier_${tier.name}`, tier.name)}</h2>
       <p class="soft small">${tier.here ? t('tier_here', size(tier.bytes)) : here > 0 ? t('tier_partly', size(tier.bytes), size(here)) : t('tier_away', size(tier.bytes))}</p>
       <ul class="small soft">${tier.models.map((one) => html`<li key=${one.id + one.role}>${t(`role_${one.role}`)}: ${one.id} · ${one.licence}</li>`)}</ul></div>
     <div class="actions">
-      ${inUse && html`<span class="pill">${t('in_use')}</span>`}
+      ${inUse ? html`<span class="pill">${t('in_use')}</span>` : chosen && html`<span class="pill loading">${t('from_next_start')}</span>`}
       ${!tier.here && !running && html`<button onClick=${() => act('pull', { tier: tier.name, use: true })}>${t(here > 0 ? 'resume' : 'download')}</button>`}
       ${running && html`<button onClick=${() => act('cancel', {})}>${t('pause')}</button>`}
-      ${tier.here && !inUse && html`<button onClick=${() => act('use', { tier: tier.name }, t('tier_chosen'))}>${t('use')}</button><button onClick=${() => act('remove', { tier: tier.name }, t('removed'))}>${t('remove')}</button>`}
+      ${tier.here && !chosen && html`<button onClick=${() => act('use', { tier: tier.name }, t('tier_chosen'))}>${t('use')}</button>`}
+      ${tier.here && !chosen && !inUse && html`<button onClick=${() => act('remove', { tier: tier.name }, t('removed'))}>${t('remove')}</button>`}
     </div>
     ${pull && html`<div class="grow-all" role="status"><${Download} pull=${pull} /></div>`}
   </li>`;

@@ -15,6 +15,7 @@ export function Settings() {
     <${Setting} name=${t('language')}><${Choice} label=${t('language')} value=${chosen.value} onChoose=${choose} options=${[['', t('system')], ['en', 'English'], ['zh', '中文']]} /></${Setting}>
     <${Setting} name=${t('looks')}><${Choice} label=${t('looks')} value=${theme.value} onChoose=${wear} options=${[['', t('system')], ['light', t('light')], ['dark', t('dark')]]} /></${Setting}>
     <${Nightly} />
+    <${AtLogin} />
     <${Setting} name=${t('data_folder')} about=${t('data_folder_about')}>
       ${error ? html`<${Sorry} error=${error} />` : !data ? html`<${Waiting} />` : html`<div><p class="break"><code>${data.root}</code></p>
         <p class="soft small">${t('data_sizes', number(data.namespaces.length), size(data.namespaces.reduce((sum, one) => sum + one.bytes, 0)))}</p></div>`}
@@ -25,6 +26,13 @@ export function Settings() {
 
 function Setting({ name, about, children }) {
   return html`<section class="setting" aria-label=${name}><div><h2>${name}</h2>${about && html`<p class="soft small">${about}</p>`}</div><div>${children}</div></section>`;
+}
+
+function AtLogin() {
+  const { data } = useFound((ended) => get('at-login', {}, ended), []);
+  if (!data?.available) return null;
+  const change = (on) => call('PATCH', 'at-login', { body: { on } }).then(() => tell(t('saved')), complain);
+  return html`<${Setting} name=${t('at_login')} about=${t('at_login_about')}><${Switch} on=${data.on} label=${t('at_login')} onChange=${change} /></${Setting}>`;
 }
 
 function Nightly() {

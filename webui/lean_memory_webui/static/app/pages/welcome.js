@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { html } from '../html.js';
-import { named, t } from '../language.js';
+import { named, size, t } from '../language.js';
 import { useFound } from '../loading.js';
 import { Sorry, Waiting } from '../parts.js';
 import { go } from '../places.js';
@@ -40,8 +40,21 @@ export function Welcome() {
 
 function ModelStep() {
   const { model } = snapshot.value;
+  const { data } = useFound((ended) => get('models', {}, ended), []);
+  const larger = data?.tiers.find((one) => one.name !== 'builtin' && !one.here);
   return html`<h1 tabindex="-1">${t('welcome_title')}</h1><p class="lead">${t('welcome_about')}</p>
-    <h2>${t('welcome_models')}</h2><p>${t('welcome_models_about')}</p><p class="pill">${t('builtin_model')}: ${named(`state_model_${model.state}`, model.state)}</p>`;
+    <h2>${t('welcome_models')}</h2><p>${t('welcome_models_about')}</p><p class="pill">${t('builtin_model')}: ${named(`state_model_${model.state}`, model.state)}</p>
+    ${larger && html`<${Larger} tier=${larger} running=${data.pull?.state === 'running'} />`}`;
+}
+
+/** Fetching the larger models now; who goes on without has said later. */
+function Larger({ tier, running }) {
+  const [begun, begin] = useState(false);
+  const [failed, fail] = useState(null);
+  const fetchNow = () => post('models/pull', { tier: tier.name, use: true }).then(() => begin(true), fail);
+  return html`<p>${t('welcome_larger', size(tier.bytes))}</p>
+    ${failed && html`<${Sorry} error=${failed} />`}
+    <p role="status">${running || begun ? t('welcome_fetching') : html`<button onClick=${fetchNow}>${t('download_now')}</button>`}</p>`;
 }
 
 function ConnectStep() {
