@@ -106,8 +106,9 @@ def _entry(role: Role, folder: Path) -> str:
 def _measured(root: Path, manifest: Path, chosen: argparse.Namespace) -> dict[str, object]:
     specs = read_manifest(manifest).tier("bench").models
     with _worker(root, manifest, minutes=60) as process, contextlib.closing(Link(root)) as link:
-        bare = _resident_mb(process.pid)
+        bare = resident_mb(process.pid)
         ready = {role.value: round(_seconds_until(link, role, State.READY), 1) for role in Role}
+        warm = resident_mb(process.pid)
         embedder, reranker = RemoteEmbedder(link, specs[Role.EMBEDDER]), RemoteReranker(link, specs[Role.RERANKER])
         texts = _texts(chosen.texts)
         speed = _speed(root, embedder, texts)
@@ -115,17 +116,17 @@ def _measured(root: Path, manifest: Path, chosen: argparse.Namespace) -> dict[st
         asked = {"model_id": "bench/embedder", "revision": "1", "texts": ["Where does the user work?"], "is_question": True}
         # Past the client's own limit, which a slow machine would not keep.
         question = _p50_ms(lambda: link.call(Role.EMBEDDER, "/embed", asked, 60), 10)
-        one = _resident_mb(process.pid)
+        one = resident_mb(process.pid)
         _many_clients(root, specs[Role.EMBEDDER], 8)
-        eight, grown = _resident_mb(process.pid), _growth(process.pid, embedder, chosen.calls)
+        eight, grown = resident_mb(process.pid), _growth(process.pid, embedder, chosen.calls, warm=warm)
     return {
         "ready_s": ready,
         **speed,
         "question_ms_p50": question,
         "rerank_32_ms_p50": score,
-        "rss_mb": {"started": bare, "one_client": one, "eight_clients": eight},
+        "rss_mb": {"started": bare, "warm": warm, "one_client": one, "eight_clients": eight},
         "calls": chosen.calls,
-        "grown_mb": grown,
+        "grown_since_warm_mb": grown,
     }
 
 
@@ -138,12 +139,12 @@ def _given_back(root: Path, manifest: Path) -> dict[str, object]:
         RemoteEmbedder(link, specs[Role.EMBEDDER]).embed(_texts(8))
         RemoteReranker(link, specs[Role.RERANKER]).score("Where?", _texts(8), seconds=60)
         RemoteExtractor(link, specs[Role.EXTRACTOR]).read(_texts(2), labels=["person"], relations=["works at"], threshold=0.5)
-        full = _resident_mb(process.pid)
+        full = resident_mb(process.pid)
         for role in Role:
             _seconds_until(link, role, State.IDLE)
         # By then it has begun anew without the libraries.
         threading.Event().wait(10)
-        idle = _resident_mb(process.pid)
+        idle = resident_mb(process.pid)
     return {"rss_in_use_mb": full, "rss_idle_mb": idle, "given_back": round(1 - idle / full, 3)}
 
 
@@ -187,15 +188,19 @@ def _many_clients(root: Path, spec: ModelSpec, count: int) -> None:
         thread.join()
 
 
-def _growth(pid: int, embedder: RemoteEmbedder, calls: int) -> dict[str, float]:
-    """Resident memory beyond what it was after the first hundredth of the calls, at each tenth of them."""
-    first, grown = 0.0, dict[str, float]()
-    for number, text in enumerate(_texts(calls), start=1):
-        embedder.embed([text[: 10 + number % 60]])
-        if number == max(1, calls // 100):
-            first = _resident_mb(pid)
+def _growth(pid: int, embedder: RemoteEmbedder, calls: int, *, warm: float) -> dict[str, float]:
+    """Resident memory beyond `warm` MB, at each tenth of the calls: of one short text, every hundredth of eight, every 250th of a long one."""
+    grown, texts = dict[str, float](), _texts(calls)
+    for number, text in enumerate(texts, start=1):
+        asked = [text[: 10 + number % 60]]
+        if number % 250 == 0:
+            asked = [" ".join(texts)[: 10 * number % 3000]]
+        elif number % 100 == 0:
+            asked = texts[number - 8 : number]
+        embedder.embed(asked)
         if number % max(1, calls // 10) == 0:
-            grown[str(number)] = round(_resident_mb(pid) - first, 1)
+            grown[str(number)] = round(resident_mb(pid) - warm, 1)
+            print(number, grown[str(number)], file=sys.stderr, flush=True)
     return grown
 
 
@@ -250,7 +255,7 @@ def _texts(count: int) -> list[str]:
     return [" ".join(draw.choice(_WORDS, size=int(draw.integers(8, 24)))) for _ in range(count)]
 
 
-def _resident_mb(pid: int) -> float:
+def resident_mb(pid: int) -> float:
     line = next(line for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines() if line.startswith("VmRSS"))
     return round(int(line.split()[1]) / 1024, 1)
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from bench.worker import put_in_use
+from bench.worker import put_in_use, resident_mb
 from lean_memory.errors import ModelUnavailableError
 from lean_memory.models.local import load_embedder
 from lean_memory.models.manifest import Role, read_manifest
@@ -88,6 +89,23 @@ def test_files_that_cannot_be_used_are_told_of_and_the_others_are_there_all_the_
             assert RemoteEmbedder(link, specs[Role.EMBEDDER]).embed(["lamp"]).shape == (1, 64)
     finally:
         weights.write_bytes(whole)
+
+
+def test_texts_of_ever_new_lengths_do_not_make_it_grow(models: Path, root: Path, tmp_path: Path) -> None:
+    # In 16 bits, as the real weights are, the libraries build code for each shape of a batch and would keep it: 300 MB for these.
+    tiny_models.make_embedder(tmp_path, dtype=torch.bfloat16)
+    for role in (Role.RERANKER, Role.EXTRACTOR):
+        (tmp_path / role).symlink_to(models / role, target_is_directory=True)
+    manifest = put_in_use(root, tmp_path)
+    specs = read_manifest(manifest).tier("bench").models
+    with running(root, manifest) as process, contextlib.closing(Link(root)) as link:
+        for role in Role:
+            worker.wait_for(link, State.READY, role)
+        embedder = RemoteEmbedder(link, specs[Role.EMBEDDER])
+        before = resident_mb(process.pid)
+        for length in range(1, 121):
+            embedder.embed(["a" * length])
+        assert resident_mb(process.pid) - before < 100
 
 
 def assert_sent_for_and_back(link: Link, holds: Callable[[], bool]) -> None:

@@ -26,7 +26,7 @@ END = "<|endoftext|>"
 _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
-def make_embedder(folder: Path, *, width: int = 64) -> Path:
+def make_embedder(folder: Path, *, width: int = 64, dtype: torch.dtype = torch.float32) -> Path:
     """An embedder of the kind of Qwen3: the last token, which the tokenizer adds, stands for the text; padding is on the left."""
     base = folder / "base"
     tokenizer = _bytes_tokenizer(base)
@@ -36,7 +36,7 @@ def make_embedder(folder: Path, *, width: int = 64) -> Path:
     config = Qwen3Config(
         vocab_size=len(tokenizer), num_key_value_heads=2, max_position_embeddings=512, tie_word_embeddings=True, **shape, **ends
     )
-    Qwen3Model(config).save_pretrained(base)
+    Qwen3Model(config).to(dtype).save_pretrained(base)
     modules = [Transformer(str(base)), Pooling(width, pooling_mode="lasttoken"), Normalize()]
     SentenceTransformer(modules=modules, device="cpu").save_pretrained(str(folder / "embedder"))
     return folder / "embedder"

@@ -6,7 +6,7 @@ import hmac
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -31,8 +31,8 @@ T = TypeVar("T")
 LARGEST_BODY = 32_000_000
 LITTLE_ENDIAN = np.dtype("<f4")
 
-_EMBEDDED_AT_ONCE = 8
-"""Texts between two turns at the desk: a question that comes meanwhile waits for no more than these."""
+_EMBEDDED_AT_ONCE, _CHARACTERS_AT_ONCE = 8, 2_400
+"""Texts between two turns at the desk, fewer of long ones: a question that comes meanwhile waits for no more than these."""
 _READ_AT_ONCE = 2
 _LONGEST_SILENCE = 600.0
 """Seconds after which a connection on which nothing comes is closed."""
@@ -47,9 +47,8 @@ class Host(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, residents: Residents, *, secret: str, instance: str) -> None:
-        self.residents, self.secret, self.instance = residents, secret, instance
-        self.desk = Desk()
+    def __init__(self, residents: Residents, desk: Desk, *, secret: str, instance: str) -> None:
+        self.residents, self.desk, self.secret, self.instance = residents, desk, secret, instance
         super().__init__((HOST, 0), _Handler)
 
     @property
@@ -164,7 +163,7 @@ def embedded(host: Host, asked: Mapping[str, Any]) -> NDArray[np.float32]:
         made = np.empty((len(texts), model.identity.dims), np.float32)
         # The longest first: texts of like length cost least together, and the time that is left is not misjudged.
         order = sorted(range(len(texts)), key=lambda row: -len(texts[row]))
-        for rows in _slices(order, _EMBEDDED_AT_ONCE):
+        for rows in _portions(order, texts):
             made[rows] = host.desk.do(lambda rows=rows: model.embed([texts[row] for row in rows]), urgent=False, until=until)
         return made
 
@@ -192,6 +191,16 @@ def read(host: Host, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _model(host: Host, role: Role, asked: Mapping[str, Any]) -> Any:
     return host.residents.model(role, str(asked["model_id"]), str(asked["revision"]))
+
+
+def _portions(order: Sequence[int], texts: Sequence[str]) -> Iterator[Sequence[int]]:
+    """Rows in this order, which begins with the longest, that are read at once; they are filled up to the longest among them."""
+    start = 0
+    while start < len(order):
+        longest = max(1, len(texts[order[start]]))
+        end = start + min(_EMBEDDED_AT_ONCE, max(1, _CHARACTERS_AT_ONCE // longest))
+        yield order[start:end]
+        start = end
 
 
 def _slices(items: Sequence[T], size: int) -> list[Sequence[T]]:

@@ -144,8 +144,8 @@ def load_embedder(spec: ModelSpec, folder: Path, *, device: str = "cpu") -> Loca
     with _loading(spec):
         from sentence_transformers import SentenceTransformer  # pyright: ignore  # noqa: PLC0415 - brings torch
 
-        loaded = cast("SentenceEncoder", SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=_numbers()))
-        return LocalEmbedder(loaded, spec)
+        loaded = _read_in(SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=_numbers()))
+        return LocalEmbedder(cast("SentenceEncoder", loaded), spec)
 
 
 def load_reranker(spec: ModelSpec, folder: Path, *, device: str = "cpu") -> LocalReranker:
@@ -154,7 +154,7 @@ def load_reranker(spec: ModelSpec, folder: Path, *, device: str = "cpu") -> Loca
         from sentence_transformers import CrossEncoder  # pyright: ignore  # noqa: PLC0415 - brings torch
 
         options = {"local_files_only": True, "max_length": spec.max_tokens, "model_kwargs": _numbers()}
-        loaded = cast("PairModel", CrossEncoder(str(folder), device=device, **options))
+        loaded = cast("PairModel", _read_in(CrossEncoder(str(folder), device=device, **options)))
         return LocalReranker(loaded, spec, _torch().nn.Sigmoid())
 
 
@@ -201,6 +201,15 @@ def _numbers() -> dict[str, object]:
     # Without such instructions 16 bits are computed in software, many times slower.
     has_short = best_device() != "cpu" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
     return {"dtype": "auto" if has_short else torch.float32, "use_safetensors": True}
+
+
+def _read_in(model: Any) -> Any:
+    """The model, with its weights read from the disk: they are mapped, so that a rare word would wait for the disk when it is first read."""
+    for weights in model.parameters():
+        if weights.device.type == "cpu":
+            # An element of each page.
+            weights.detach().reshape(-1)[:: max(1, 4096 // weights.element_size())].sum()
+    return model
 
 
 @contextmanager
@@ -298,7 +307,7 @@ def load_gliner(model: str | Path, *, revision: str | None = None, offline: bool
     where = str(model)
     hub = {} if Path(where).is_dir() else {"local_files_only": offline, "revision": revision}
     try:
-        loaded = cast("_Loader", AutoExtractor).from_pretrained(where, map_location=device, **hub)
+        loaded = cast("Extractor", _read_in(cast("_Loader", AutoExtractor).from_pretrained(where, map_location=device, **hub)))
     except _unloadable() as error:
         raise ModelError(f"The GLiNER2 model {where!r} cannot be loaded ({type(error).__name__}: {error}).") from error
     return LocalGliner(loaded)

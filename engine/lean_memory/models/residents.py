@@ -7,12 +7,15 @@ import logging
 import threading
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 
 from lean_memory.domain import ModelIdentity
 from lean_memory.errors import ModelError, ModelUnavailableError
+from lean_memory.models.desk import Desk
 from lean_memory.models.manifest import Role
 from lean_memory.models.ports import Embedder, EntityRelationModel, Reranker
+from lean_memory.models.warming import PATIENCE
 from lean_memory.models.worker_file import NOBODY, Roles, RoleState, State
 
 log = logging.getLogger(__name__)
@@ -31,6 +34,8 @@ class Loader:
 
     identity: ModelIdentity
     load: Callable[[], Model]
+    warm: Callable[[Model], None] = lambda _: None
+    """Asks it for the first time, which may raise `ModelError` too."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,13 +52,14 @@ class Residents:
 
     `lull` is after how many seconds without a question a model gives its memory back, for which `tidy` is called; `changed` is called with
     the states after each change, `emptied` once the last model has gone. Nothing is brought in before `keep_house` runs, and when `resting`
-    nothing before somebody asks for it.
+    nothing before somebody asks for it. A model is ready once it has answered for the first time, at the `desk`.
     """
 
     def __init__(
         self,
         loaders: Mapping[Role, Loader],
         *,
+        desk: Desk,
         lull: float,
         tidy: Callable[[], None],
         changed: Callable[[Roles], None],
@@ -61,6 +67,7 @@ class Residents:
         resting: bool = False,
     ) -> None:
         self._loaders, self._lull, self._tidy, self._changed, self._emptied = loaders, lull, tidy, changed, emptied
+        self._desk = desk
         self._news = threading.Condition()
         begun = State.IDLE if resting else State.WARMING
         self._places = {role: _Place(state=_begun(loader.identity, begun)) for role, loader in loaders.items()}
@@ -126,11 +133,13 @@ class Residents:
         self._news.notify_all()
 
     def _bring_in(self, role: Role) -> None:
-        place = self._places[role]
+        place, loader = self._places[role], self._loaders[role]
         self._changed(self.states)
         started = monotonic()
         try:
-            model, message = self._loaders[role].load(), ""
+            model, message = loader.load(), ""
+            # At the desk, as computing in another thread would bring that one a crew of cores and a share of memory of its own.
+            self._desk.do(partial(loader.warm, model), urgent=False, until=monotonic() + PATIENCE)
         except ModelError as error:
             model, message = None, str(error)
             log.warning("The %s could not be loaded. %s", role, error)

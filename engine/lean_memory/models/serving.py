@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
+from lean_memory.models.desk import Desk
 from lean_memory.models.host import Host
 from lean_memory.models.local import give_memory_back
 from lean_memory.models.manifest import Role
@@ -81,8 +82,9 @@ def _hold(root: Path, make_residents: Callable[..., Residents], over: threading.
             if not over.is_set():
                 write_worker(root, replace(worker, roles=roles))
 
-    residents = make_residents(changed=note)
-    host = Host(residents, secret=secret, instance=instance)
+    desk = Desk()
+    residents = make_residents(changed=note, desk=desk)
+    host = Host(residents, desk, secret=secret, instance=instance)
     worker = Worker(port=host.port, pid=os.getpid(), started_at=time.time_ns() // 1_000_000, instance=instance, secret=secret)
     note(residents.states)
     for work in (host.serve_forever, residents.keep_house):
