@@ -91,16 +91,23 @@ def _rival_values(snapshot: Snapshot) -> Iterator[Draft]:
 
 def _contraries(snapshot: Snapshot) -> Iterator[Draft]:
     """The same value said and denied in one slot, or said with predicates that are each other's opposite."""
-    found: dict[Hashable, list[Fact]] = defaultdict(list)
+    matters: dict[Hashable, list[Fact]] = defaultdict(list)
     for fact in snapshot.facts:
         if fact.predicate != STATES and fact.object and _is_open(fact, snapshot):
             opposite = vocabulary.opposite(fact.predicate)
-            pair = min(fact.predicate, opposite or fact.predicate)
-            found[name_key(fact.subject), pair, _plain(fact.object)].append(fact)
-    for facts in found.values():
-        stances = {_stance(fact): fact for fact in facts}
+            matters[name_key(fact.subject), min(fact.predicate, opposite or fact.predicate)].append(fact)
+    for facts in matters.values():
+        # Reading values takes time, and hardly anything is ever denied.
+        yield from _contraries_of(facts) if len({_stance(fact) for fact in facts}) > 1 else ()
+
+
+def _contraries_of(facts: Sequence[Fact]) -> Iterator[Draft]:
+    values: dict[Hashable, dict[bool, Fact]] = defaultdict(dict)
+    for fact in facts:
+        values[_plain(fact.object)][_stance(fact)] = fact
+    for stances in values.values():
         if len(stances) > 1:
-            yield _draft(tuple(stances.values())[:2], "One of these says the contrary of the other.")
+            yield _draft(tuple(stances.values()), "One of these says the contrary of the other.")
 
 
 def _plain(value: str) -> tuple[str, ...]:

@@ -31,24 +31,39 @@ def near_duplicates(snapshot: Snapshot, texts: Wordings | None = None) -> Iterat
 
 
 def repeated_elsewhere(snapshot: Snapshot, texts: Wordings | None = None, *, without: frozenset[FactId] = frozenset()) -> Iterator[Draft]:
-    """Demotions of plain statements that another one, filed under another subject, says word by word.
+    """Demotions of plain statements that another fact, filed in another slot, says word by word.
 
-    Whom a plain statement is about is a guess, so one thing said twice can stand in two slots. Slots have timelines of their own, and a
-    fact cannot close with one of another slot: so nothing is merged, and the one recorded later only leaves the latest searches.
-    `without` are facts that are in another proposal of the same run.
+    Whom a plain statement is about is a guess, and that no better predicate says it too, so one thing said twice can stand in two slots.
+    Slots have timelines of their own, and a fact cannot close with one of another slot: so nothing is merged, and the plain one (of two,
+    the one recorded later) only leaves the latest searches. `without` are facts that are in another proposal of the same run.
     """
     texts = texts or Wordings(snapshot.facts)
-    stated = [place for place, fact in enumerate(snapshot.facts) if fact.predicate == STATES and _may_merge(fact, snapshot)]
+    places = [place for place, fact in enumerate(snapshot.facts) if _may_merge(fact, snapshot)]
+    if all(snapshot.facts[place].predicate != STATES for place in places):
+        return
     taken = set(without | snapshot.kept)
-    for near in near_pairs(snapshot, stated, texts, snapshot.thresholds.conflict_candidate):
-        one, other = snapshot.facts[near.first], snapshot.facts[near.second]
-        is_elsewhere = name_key(one.subject) != name_key(other.subject) and _slot(one)[1:] == _slot(other)[1:]
-        if not is_elsewhere or outranks(other.trust, one.trust) or not taken.isdisjoint((one.id, other.id)):
+    for near in near_pairs(snapshot, places, texts, snapshot.thresholds.duplicate):
+        found = _elsewhere(snapshot.facts[near.first], snapshot.facts[near.second])
+        if found is None or not taken.isdisjoint(fact.id for fact in found):
             continue
         said = texts[near.first], texts[near.second]
-        if near.cosine >= snapshot.thresholds.duplicate and names_its_subject(*said) and compare(*said, exact=True).same:
-            taken.update((one.id, other.id))
-            yield _repeated(one, other, near.cosine)
+        if names_its_subject(*said) and compare(*said, exact=True).same:
+            taken.update(fact.id for fact in found)
+            yield _repeated(*found, near.cosine)
+
+
+def _elsewhere(one: Fact, other: Fact) -> tuple[Fact, Fact] | None:
+    """Of two facts of different slots the one that would stay and the plain one that would not; `None` where neither may stand for the other."""
+    if other.predicate == STATES:
+        kept, again = one, other
+    elif one.predicate == STATES:
+        kept, again = other, one
+    else:
+        return None
+    is_one_sentence = one.span is not None and (one.episode_id, one.span) == (other.episode_id, other.span)
+    if is_one_sentence or _slot(one)[:2] == _slot(other)[:2] or _slot(one)[2:] != _slot(other)[2:] or outranks(again.trust, kept.trust):
+        return None
+    return kept, again
 
 
 def _repeated(kept: Fact, again: Fact, cosine: float) -> Draft:
@@ -59,8 +74,8 @@ def _repeated(kept: Fact, again: Fact, cosine: float) -> Draft:
         rests_on=(kept,),
         cosine=round(cosine, 4),
         scores=(("cosine", max(0.0, min(1.0, round(cosine, 4)))),),
-        reason=f"It says the same as “{kept.fact_text}”, which is about {kept.subject} and stays. It would stay findable for past dates and "
-        "when cold facts are included.",
+        reason=f"It says the same as “{kept.fact_text}”, which is filed under {kept.subject} and stays. It would stay findable for past "
+        "dates and when cold facts are included.",
     )
 
 
@@ -104,7 +119,7 @@ def _merges(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterat
         if survivor is not None:
             kept, merged = (near.first, near.second) if survivor is one else (near.second, near.first)
             partners[kept].append((near, merged))
-    yield from _drafts(snapshot, partners)
+    yield from _drafts(snapshot, partners, texts)
 
 
 def _is_repeated(one: Fact, other: Fact) -> bool:
@@ -124,7 +139,7 @@ def _survivor(one: Fact, other: Fact, found: Comparison) -> Fact | None:
     return min((one, other), key=lambda fact: (fact.valid_at, fact.recorded_at, fact.id))
 
 
-def _drafts(snapshot: Snapshot, partners: dict[int, list[tuple[Near, int]]]) -> Iterator[Draft]:
+def _drafts(snapshot: Snapshot, partners: dict[int, list[tuple[Near, int]]], texts: Wordings) -> Iterator[Draft]:
     """Each survivor with those that it can stand for, the one with most of them first; no fact is in two of the drafts."""
     facts, taken = snapshot.facts, set[FactId]()
     for kept, found in sorted(partners.items(), key=lambda item: (-len(item[1]), item[0])):
@@ -132,14 +147,15 @@ def _drafts(snapshot: Snapshot, partners: dict[int, list[tuple[Near, int]]]) -> 
             continue
         chosen = [(near, merged) for near, merged in found if facts[merged].id not in taken][: _MOST - 1]
         if chosen:
-            members = (facts[kept], *(facts[merged] for _, merged in chosen))
-            taken.update(fact.id for fact in members)
-            yield _draft(members, min(near.cosine for near, _ in chosen))
+            members = (kept, *(merged for _, merged in chosen))
+            taken.update(facts[place].id for place in members)
+            yield _draft(members, min(near.cosine for near, _ in chosen), texts)
 
 
-def _draft(facts: tuple[Fact, ...], cosine: float) -> Draft:
+def _draft(places: tuple[int, ...], cosine: float, texts: Wordings) -> Draft:
+    facts = tuple(texts.facts[place] for place in places)
     survivor, others = facts[0], facts[1:]
-    more = [compare(wording(fact.fact_text), wording(survivor.fact_text)).only_second for fact in others]
+    more = [compare(texts[place], texts[places[0]]).only_second for place in places[1:]]
     extra = shown(dict.fromkeys(word for words in more for word in words))
     says = f"The first also says “{extra}”. " if extra else ""
     return Draft(

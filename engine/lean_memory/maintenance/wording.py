@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
+from enum import IntEnum, auto
 
 from lean_memory.extraction.languages import language
 from lean_memory.maintenance.lexicon import Forms, Lexicon, forms, lexicon, name_forms, units
@@ -23,8 +23,8 @@ _TITLED = 0.6
 _CURRENCIES = frozenset("$€£¥")
 
 
-class Kind(Enum):
-    """What a word is for telling sentences apart."""
+class Kind(IntEnum):
+    """What a word is for telling sentences apart; a number only because these are looked up in sets by the million."""
 
     WORD = auto()
     NAME = auto()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lean_memory.domain import Modality, Polarity, RecordKind, Trust
+from lean_memory.domain import Modality, Polarity, RecordKind, Span, Trust
 from lean_memory.maintenance.drafts import Snapshot
 from lean_memory.maintenance.near_duplicates import near_duplicates, repeated_elsewhere
 from support.snapshots import fact, snapshot
@@ -121,6 +121,36 @@ def test_a_statement_filed_under_another_subject_is_offered_to_be_put_away_and_n
 )
 def test_under_two_subjects_only_the_same_words_about_somebody_named_are_one(one: str, other: str) -> None:
     assert not list(repeated_elsewhere(snapshot([fact(one, subject="fox"), fact(other)])))
+
+
+def test_a_plain_statement_that_a_better_slot_has_already_is_offered_to_be_put_away_whichever_was_said_first() -> None:
+    plain = fact("The spare key is hanging behind the kitchen door.", subject="spare key")
+    better = fact("A spare key hangs behind the kitchen door.", predicate="spare_key_place", value="behind the kitchen door")
+    for picture in (snapshot([plain, better]), snapshot([better, plain])):
+        [draft] = repeated_elsewhere(picture)
+        assert (draft.fact_ids, tuple(kept.id for kept in draft.rests_on)) == ((plain.id,), (better.id,))
+    assert not list(repeated_elsewhere(snapshot([replace(better, predicate="key_place"), better])))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The spare key is hanging behind the bathroom door.",
+        "The spare key is not hanging behind the kitchen door.",
+        "The old spare key is hanging behind the kitchen door.",
+        "Two spare keys are hanging behind the kitchen door.",
+    ],
+)
+def test_what_a_better_slot_says_otherwise_is_left_alone(other: str) -> None:
+    better = fact("A spare key hangs behind the kitchen door.", predicate="spare_key_place", value="behind the kitchen door")
+    assert not list(repeated_elsewhere(snapshot([fact(other), better])))
+    assert not list(repeated_elsewhere(snapshot([fact(better.fact_text + " "), replace(better, modality=Modality.PAST)])))
+    assert not list(repeated_elsewhere(snapshot([fact(better.fact_text + " "), replace(better, trust=Trust.INFERRED)])))
+
+
+def test_what_one_sentence_gave_two_slots_is_no_repetition() -> None:
+    better = replace(fact("A spare key hangs here.", predicate="spare_key_place", value="here"), span=Span(start=0, end=23))
+    assert not list(repeated_elsewhere(snapshot([better, replace(fact(better.fact_text + " "), span=better.span)])))
 
 
 def test_what_the_person_did_not_want_merged_is_not_offered_together_with_more() -> None:
