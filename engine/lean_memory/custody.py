@@ -95,6 +95,18 @@ class Scrubbed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Teller:
+    """A client, and the texts that it has passed on; `None` stands for those that came without a name."""
+
+    client: str | None
+    texts: int
+    since: Instant
+    """When the earliest of them was said,"""
+    until: Instant
+    """and the latest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
     """What was taken out."""
 

@@ -14,7 +14,7 @@ from lean_memory.arguments import check_count, client_of, flag_of, instant_of, n
 from lean_memory.bundles.bundle_file import errors_in_words, opened_bundle
 from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
-from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed, WouldRestore
+from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed, Teller, WouldRestore
 from lean_memory.domain import ForgetResult, Instant, NamespaceStatus
 from lean_memory.errors import InvalidInputError, LeanMemoryError, NotFoundError, StorageError, quoted
 from lean_memory.maintenance.retention import concerned
@@ -30,6 +30,7 @@ from lean_memory.store.forget_scope import Reach
 from lean_memory.store.namespaces import BACKUPS, copies_of, path_of
 from lean_memory.store.restoring import restore_file, restore_one
 from lean_memory.store.scrubbing import scrub_backups
+from lean_memory.store.tellers import tellers
 from lean_memory.store.wording import words_of
 
 _T = TypeVar("_T")
@@ -196,6 +197,13 @@ class Owning(ABC):
         """The texts that `forget_all` with the same arguments would erase, to show before asking. Raises as it does."""
         reach = _reach(sentence, client, since, until)
         return self._with(namespace, lambda opened: opened.store.would_forget(reach=reach), create=False)
+
+    def tellers(self, namespace: str) -> list[Teller]:
+        """Who has told a namespace how much, and of when; nobody where nothing was ever added to it."""
+        try:
+            return self._with(namespace, lambda opened: opened.store.look(lambda tx: tellers(tx.connection)), create=False, resume=False)
+        except NotFoundError:
+            return []
 
     def export(self, namespace: str, path: str | os.PathLike[str], *, passphrase: str | None = None) -> Exported:
         """Take a namespace out as one file: a bundle with all that is known and when, or, where the name ends in `.md`, a text for people.

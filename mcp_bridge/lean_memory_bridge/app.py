@@ -20,6 +20,7 @@ from lean_memory.service import MemoryService
 from lean_memory.settings import read_settings
 from lean_memory_bridge import problems
 from lean_memory_bridge.access_log import AccessLog
+from lean_memory_bridge.bring_in_jobs import BringInJobs
 from lean_memory_bridge.callers import Callers
 from lean_memory_bridge.client_book import ClientBook
 from lean_memory_bridge.events import Feed
@@ -35,6 +36,7 @@ from lean_memory_bridge.pausing import is_paused
 from lean_memory_bridge.routes import (
     assistants,
     autostart,
+    bringing_in,
     browsing,
     clients,
     custody,
@@ -42,12 +44,14 @@ from lean_memory_bridge.routes import (
     memory,
     models as model_routes,
     page,
+    retention,
     service,
 )
 from lean_memory_bridge.routes.parts import Parts
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import LARGEST_BODY, ModelView, Snapshot
 from lean_memory_bridge.streams import Streams
+from lean_memory_bridge.uploads import Uploads
 from lean_memory_bridge.verbs import Verbs
 from lean_memory_bridge.window import WindowDoor
 
@@ -121,6 +125,8 @@ class Service:
             model=ModelView(state="loading"),
             room=self._room,
             desk=self._desk,
+            uploads=Uploads(root),
+            bringing_in=BringInJobs(memory, self._brought_in),
             stopping=asyncio.Event(),
         )
 
@@ -138,7 +144,20 @@ class Service:
             dependencies=[Depends(HTTPBearer(auto_error=False, description="The token of a client, or that of the data folder"))],
         )
         api.state.parts = self.parts
-        for module in (memory, custody, assistants, autostart, browsing, maintenance, clients, model_routes, service, page):
+        for module in (
+            memory,
+            custody,
+            bringing_in,
+            retention,
+            assistants,
+            autostart,
+            browsing,
+            maintenance,
+            clients,
+            model_routes,
+            service,
+            page,
+        ):
             api.include_router(module.router)
         api.router.routes.append(Route("/mcp", endpoint=self._mcp, methods=["GET", "POST", "DELETE"]))
         problems.register(api)
@@ -147,6 +166,7 @@ class Service:
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncGenerator[None]:
         self._loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self.parts.uploads.clean)
         tasks = [
             asyncio.create_task(self.parts.feed.keep_up()),
             asyncio.create_task(self._get_ready()),
@@ -157,6 +177,8 @@ class Service:
             yield
             self.begin_to_stop()
             await asyncio.to_thread(self._jobs.close)
+            await asyncio.to_thread(self.parts.bringing_in.close)
+            await asyncio.to_thread(self.parts.uploads.clean)
             await asyncio.to_thread(self._desk.close)
             await asyncio.to_thread(self._room.close)
             await self._queue.drained()
@@ -165,6 +187,13 @@ class Service:
         await asyncio.gather(*tasks, return_exceptions=True)
         self._executor.shutdown()
         await asyncio.to_thread(self.parts.verbs.memory.close)
+
+    def _brought_in(self, namespaces: tuple[str, ...]) -> None:
+        """Say from any thread that something was brought in."""
+        for name in namespaces:
+            self.parts.verbs.written += 1
+            self._room.touched(name)
+        self._changed_elsewhere()
 
     def _changed_elsewhere(self) -> None:
         """Say from any thread that the state may be another one."""

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 LONGEST_ADD = 20.0
 """Seconds after which an add is answered, finished or not."""
-_LOOKS = frozenset({"browse", "compare", "moments"})
+_LOOKS = frozenset({"browse", "compare", "moments", "backups", "retention", "tellers"})
 """What an open window asks again at every change; noted, it would crowd the assistants out of the log."""
 
 

@@ -8,6 +8,8 @@ import apsw
 
 from lean_memory.store.forget_scope import Scope
 
+_ENDS = ".!?…。！？ "
+
 
 def sentences_of(con: apsw.Connection, scope: Scope) -> list[str]:
     """Every text that goes with a scope: of facts, and of stretches of episodes, in which they were said or said again; each once."""
@@ -15,4 +17,8 @@ def sentences_of(con: apsw.Connection, scope: Scope) -> list[str]:
     for episode, spans in scope.cuts.items():
         whole = cast("str", con.execute("SELECT text FROM episode WHERE id = ?", (episode,)).get)
         texts += [whole[span.start : span.end] for span in sorted(spans, key=lambda span: (span.start, span.end))]
-    return list(dict.fromkeys(stripped for text in texts if (stripped := text.strip())))
+    told: dict[str, str] = {}
+    for text in texts:
+        # A stretch that is cut may leave its full stop behind, and is still the sentence that a fact was shown with.
+        told.setdefault(text.strip().rstrip(_ENDS), text.strip())
+    return [text for key, text in told.items() if key]

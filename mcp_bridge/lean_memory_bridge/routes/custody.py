@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,17 +10,20 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar
 
 from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
 
 from lean_memory.custody import Backup, Exported, Imported, Restored
-from lean_memory.errors import InvalidInputError
 from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.moments import moment_of
-from lean_memory_bridge.routes.parts import Parts, TheOwner, TheParts
+from lean_memory_bridge.routes.bringing_in import source_of, whole_path
+from lean_memory_bridge.routes.parts import InNamespace, Parts, TheOwner, TheParts
 from lean_memory_bridge.schemas import Forgotten, WouldForget
 from lean_memory_bridge.schemas.custody import (
+    BackupChoice,
     BackupRequest,
     Backups,
     BackupView,
+    DownloadRequest,
     ExportedView,
     ExportRequest,
     ForgetAllRequest,
@@ -28,7 +32,14 @@ from lean_memory_bridge.schemas.custody import (
     RestoreDone,
     RestoredView,
     RestoreRequest,
+    ScrubbedView,
+    ScrubRequest,
+    Tellers,
+    TellerView,
+    WouldRestore,
+    WouldRestoreView,
 )
+from lean_memory_bridge.uploads import read_once
 from lean_memory_bridge.verbs import Asked
 from lean_memory_bridge.views import forgotten_view
 
@@ -39,8 +50,8 @@ T = TypeVar("T")
 @router.post("/backup")
 async def backup(asked: BackupRequest, parts: TheParts, owner: TheOwner) -> BackupView:
     """Copy every namespace, or some, while everybody goes on; every copy is read whole before this answers."""
-    to = None if asked.path is None else _whole(asked.path)
-    return _backup(await _done(parts, owner, "backup", None, lambda: parts.verbs.memory.backup(to, namespaces=asked.namespaces)))
+    to = None if asked.path is None else whole_path(asked.path)
+    return _backup(await done(parts, owner, "backup", None, lambda: parts.verbs.memory.backup(to, namespaces=asked.namespaces)))
 
 
 @router.get("/backups")
@@ -50,11 +61,33 @@ async def backups(parts: TheParts, owner: TheOwner) -> Backups:
     return Backups(backups=tuple(map(_backup, found)))
 
 
+@router.post("/backups/verify")
+async def verify(asked: BackupChoice, parts: TheParts, owner: TheOwner) -> BackupView:
+    """Read a backup whole; its `problem` says why it cannot be restored, if it cannot."""
+    source = _backup_path(asked.backup)
+    return _backup(await parts.verbs.read(owner, "verify-backup", lambda: parts.verbs.memory.verify_backup(source)))
+
+
+@router.post("/backups/scrub")
+async def scrub(asked: ScrubRequest, parts: TheParts, owner: TheOwner) -> ScrubbedView:
+    """Make those backups again without it that hold what was forgotten of a namespace since."""
+    found = await done(parts, owner, "scrub-backups", asked.namespace, lambda: parts.verbs.memory.scrub_backups(asked.namespace))
+    return ScrubbedView(backups=tuple(map(str, found.backups)), left=found.left, holding_copies=found.holding_copies)
+
+
+@router.post("/restore/preview")
+async def would_restore(asked: BackupChoice, parts: TheParts, owner: TheOwner) -> WouldRestore:
+    """What a restore would put in the place of what; the backup is read whole. Changes nothing."""
+    source = _backup_path(asked.backup)
+    found = await parts.verbs.read(owner, "would-restore", lambda: parts.verbs.memory.would_restore(source, namespace=asked.namespace))
+    return WouldRestore(namespaces=tuple(map(WouldRestoreView.model_validate, found)))
+
+
 @router.post("/restore")
 async def restore(asked: RestoreRequest, parts: TheParts, owner: TheOwner) -> RestoreDone:
     """Bring a backup back, but for what was forgotten since; the present state is kept aside."""
-    source = Path(asked.backup) if Path(asked.backup).name == asked.backup else _whole(asked.backup)
-    found = await _done(parts, owner, "restore", asked.namespace, lambda: parts.verbs.memory.restore(source, namespace=asked.namespace))
+    source = _backup_path(asked.backup)
+    found = await done(parts, owner, "restore", asked.namespace, lambda: parts.verbs.memory.restore(source, namespace=asked.namespace))
     parts.verbs.changed()
     return RestoreDone(restored=tuple(map(_restored, found)))
 
@@ -62,22 +95,46 @@ async def restore(asked: RestoreRequest, parts: TheParts, owner: TheOwner) -> Re
 @router.post("/export")
 async def export(asked: ExportRequest, parts: TheParts, owner: TheOwner) -> ExportedView:
     """Write a namespace to one file on this computer."""
-    to = _whole(asked.path)
+    to = whole_path(asked.path)
     memory = parts.verbs.memory
     return _exported(await parts.verbs.read(owner, "export", lambda: memory.export(asked.namespace, to, passphrase=asked.passphrase)))
+
+
+@router.post("/export/download", response_class=StreamingResponse, responses={200: {"content": {"application/octet-stream": {}}}})
+async def download(asked: DownloadRequest, parts: TheParts, owner: TheOwner) -> StreamingResponse:
+    """A namespace as one file: a bundle for another memory, or a text for people. Nothing of it stays behind."""
+    to, memory = parts.uploads.passing(f".{asked.form}"), parts.verbs.memory
+    try:
+        await parts.verbs.read(owner, "export", lambda: memory.export(asked.namespace, to, passphrase=asked.passphrase))
+    except BaseException:
+        to.unlink(missing_ok=True)
+        raise
+    size, pieces = await asyncio.to_thread(read_once, to)
+    headers = {"cache-control": "no-store", "content-length": str(size)}
+    return StreamingResponse(pieces, media_type="application/octet-stream", headers=headers)
 
 
 @router.post("/import")
 async def bring_in(asked: ImportRequest, parts: TheParts, owner: TheOwner) -> ImportedView:
     """Say what a bundle would add and change and where it contradicts what is here; with `apply`, do it."""
-    source, memory = _whole(asked.path), parts.verbs.memory
+    source, memory = source_of(parts, asked.path, asked.upload), parts.verbs.memory
 
     def work() -> Imported:
         return memory.import_(source, namespace=asked.namespace, apply=asked.apply, passphrase=asked.passphrase)
 
-    told = await _done(parts, owner, "import", asked.namespace, work)
+    told = await done(parts, owner, "import", asked.namespace, work)
     parts.verbs.changed()
+    if asked.apply and asked.upload is not None:
+        await asyncio.to_thread(parts.uploads.remove, asked.upload)
     return _imported(told)
+
+
+@router.get("/tellers")
+async def tellers(parts: TheParts, owner: TheOwner, namespace: InNamespace = None) -> Tellers:
+    """Who has told a namespace how much, and of when."""
+    where = namespace or owner.namespace
+    found = await parts.verbs.read(owner, "tellers", lambda: parts.verbs.memory.tellers(where))
+    return Tellers(namespace=where, tellers=tuple(map(TellerView.model_validate, found)))
 
 
 @router.post("/would-forget-all")
@@ -92,7 +149,8 @@ async def would_forget_all(asked: ForgetAllRequest, parts: TheParts, owner: TheO
 async def forget_all(asked: ForgetAllRequest, parts: TheParts, owner: TheOwner) -> Forgotten:
     """Erase a sentence, all of one client, or all between two dates."""
     memory, scope = parts.verbs.memory, _scope(asked)
-    result = await _done(parts, owner, "forget", asked.namespace, lambda: memory.forget_all(asked.namespace, **scope))
+    result = await done(parts, owner, "forget", asked.namespace, lambda: memory.forget_all(asked.namespace, **scope))
+    parts.verbs.repeats.forget()
     parts.verbs.changed()
     return forgotten_view(asked.namespace, result)
 
@@ -109,16 +167,15 @@ def _scope(asked: ForgetAllRequest) -> _Scope:
     return _Scope(sentence=asked.sentence, client=asked.client, since=since, until=until)
 
 
-async def _done(parts: Parts, owner: Caller, verb: str, namespace: str | None, work: Callable[[], T]) -> T:
+async def done(parts: Parts, owner: Caller, verb: str, namespace: str | None, work: Callable[[], T]) -> T:
+    """What the person's own program does to the memory as a whole, in its turn; every window looks again."""
     call = Asked(caller=owner, verb=verb, namespace=namespace, writes=True)
     return await parts.verbs.done(call, work, lambda _: (0, None))
 
 
-def _whole(path: str) -> Path:
-    """A path that means the same to whoever asks and to the service."""
-    if not Path(path).is_absolute():
-        raise InvalidInputError(f"{path[:200]} is not a whole path, so the service cannot know which folder is meant. Begin with the root.")
-    return Path(path)
+def _backup_path(given: str) -> Path:
+    """A backup by its name in the data folder, or by a whole path. Raises `InvalidInputError`."""
+    return Path(given) if Path(given).name == given else whole_path(given)
 
 
 def _backup(one: Backup) -> BackupView:

@@ -10,6 +10,7 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Query, Request
 
+from lean_memory_bridge.bring_in_jobs import BringInJobs
 from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.client_book import ClientBook
 from lean_memory_bridge.events import Feed
@@ -20,6 +21,7 @@ from lean_memory_bridge.model_room import ModelRoom
 from lean_memory_bridge.runtime import Runtime
 from lean_memory_bridge.schemas import ModelsView, ModelView
 from lean_memory_bridge.streams import Streams
+from lean_memory_bridge.uploads import Uploads
 from lean_memory_bridge.verbs import Verbs
 from lean_memory_bridge.window import WindowDoor
 
@@ -41,6 +43,8 @@ class Parts:
     model: ModelView
     room: ModelRoom
     desk: ModelDesk
+    uploads: Uploads
+    bringing_in: BringInJobs
     stopping: asyncio.Event
 
     async def models(self) -> ModelsView:

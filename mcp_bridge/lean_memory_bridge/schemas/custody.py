@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from lean_memory_bridge.schemas.base import Answer, MomentText, NamespaceName, Request
 
 PathText = Annotated[str, Field(min_length=1, max_length=4000)]
 """A whole path on this computer."""
+KindName = Literal["lean-memory", "chatgpt", "claude", "mem0", "basic-memory", "mcp-memory", "text"]
+UploadId = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Passphrase = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
@@ -61,6 +63,50 @@ class Backups(Answer):
     backups: tuple[BackupView, ...]
 
 
+class BackupChoice(Request):
+    """One backup."""
+
+    backup: PathText
+    """Its folder, its name in the data folder, or one file of it."""
+    namespace: NamespaceName | None = None
+    """The only namespace of it that is meant."""
+
+
+class WouldRestoreView(_Seen):
+    """One namespace that would come back, beside what is there now."""
+
+    name: str
+    at: int
+    """When the backup was made."""
+    episodes: int
+    facts: int
+    here_episodes: int
+    here_facts: int
+
+
+class WouldRestore(Answer):
+    """What a restore would put in the place of what. All of it was read whole."""
+
+    namespaces: tuple[WouldRestoreView, ...]
+
+
+class ScrubRequest(Request):
+    """Take what was forgotten of a namespace out of the backups, too."""
+
+    namespace: NamespaceName
+
+
+class ScrubbedView(_Seen):
+    """What became of the backups that held something forgotten."""
+
+    backups: tuple[str, ...]
+    """Those that were made again without it."""
+    left: tuple[str, ...]
+    """Why others could not be, a sentence each."""
+    holding_copies: tuple[str, ...]
+    """Other files that may hold it."""
+
+
 class RestoreRequest(Request):
     """Bring a backup back. The person must have said so."""
 
@@ -101,6 +147,16 @@ class ExportRequest(Request):
     passphrase: Passphrase | None = None
 
 
+class DownloadRequest(Request):
+    """Take a namespace out as one file that the answer holds."""
+
+    namespace: NamespaceName
+    form: Literal["leanmem", "md"] = "leanmem"
+    """A bundle for another memory, or a text for people."""
+    passphrase: Passphrase | None = None
+    """To put a bundle under."""
+
+
 class ExportedView(_Seen):
     """What was written."""
 
@@ -110,10 +166,22 @@ class ExportedView(_Seen):
     is_sealed: bool
 
 
-class ImportRequest(Request):
+class _Source(Request):
+    """Something to read: a file or a folder of this computer by its whole path, or what was uploaded."""
+
+    path: PathText | None = None
+    upload: UploadId | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.path is None) == (self.upload is None):
+            raise ValueError("give either path or upload")
+        return self
+
+
+class ImportRequest(_Source):
     """Bring a bundle in; without `apply`, say what that would do."""
 
-    path: PathText
     namespace: NamespaceName | None = None
     """Another name for it here."""
     apply: bool = False
@@ -153,3 +221,95 @@ class ForgetAllRequest(Request):
     client: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     since: MomentText | None = None
     until: MomentText | None = None
+
+
+class Tellers(Answer):
+    """Who has told a namespace something."""
+
+    namespace: str
+    tellers: tuple[TellerView, ...]
+    """Whoever told the most first."""
+
+
+class TellerView(_Seen):
+    """A client and the texts that it has passed on."""
+
+    client: str | None
+    """Null stands for those that came without a name."""
+    texts: int
+    since: int
+    """When the earliest of them was said,"""
+    until: int
+    """and the latest."""
+
+
+class Upload(Answer):
+    """Files that a page has sent, which the service keeps until they were brought in, or for a day."""
+
+    id: str
+    bytes: int
+    """What has come of all of them."""
+    files: int
+
+
+class BringInRequest(_Source):
+    """Bring in what somebody has elsewhere; without `apply`, say what that would do."""
+
+    kind: KindName | None = None
+    """What it is; without it the contents tell."""
+    namespace: NamespaceName | None = None
+    apply: bool = False
+
+
+class LeftOutView(_Seen):
+    """What was not brought in, for one reason."""
+
+    reason: str
+    count: int
+    places: tuple[str, ...]
+
+
+class BroughtInView(_Seen):
+    """What bringing something in would do, or did."""
+
+    kind: str
+    state: Literal["preview", "done", "stopped"]
+    namespaces: tuple[str, ...]
+    texts: int
+    known: int
+    """Texts that were brought in before."""
+    added: int
+    facts: int
+    superseded: int
+    forgotten: int
+    """Statements that were left out because they had been forgotten here."""
+    redacted: tuple[str, ...]
+    since: int | None
+    until: int | None
+    left_out: tuple[LeftOutView, ...]
+    conflicts: tuple[PartView, ...]
+    samples: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class BringInJob(Answer):
+    """How something that is brought in stands."""
+
+    id: str
+    state: Literal["running", "done", "stopped", "failed"]
+    apply: bool
+    """Whether it is brought in, and not only looked at."""
+    progress: float | None
+    """0 to 1; null while nobody can tell."""
+    report: BroughtInView | None
+    """Once it has ended."""
+    sentence: str
+    """Why it failed; empty where it did not."""
+
+
+class BringInJobs(Answer):
+    """What was brought in since the service began, newest first, and what waits for it in the data folder."""
+
+    jobs: tuple[BringInJob, ...]
+    older: tuple[str, ...]
+    """Files of the older lean-memory in the data folder, which `path` takes."""
