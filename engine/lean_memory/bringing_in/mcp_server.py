@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lean_memory.bringing_in.about import name_of, told_of
+from lean_memory.bringing_in.about import USER, name_of, told_of
 from lean_memory.bringing_in.json_stream import lines_of
 from lean_memory.bringing_in.sources import Entry, Source
 from lean_memory.bringing_in.texts import LONGEST, Found, Passed, Reading, Text, clean, elements_of, fields_of
@@ -58,8 +58,8 @@ def _observation(name: str, observation: object, entry: Entry, place: str) -> Fo
 
 def _relation(fields: Mapping[str, object], entry: Entry) -> Text:
     one, other = clean(str(fields["from"])), clean(str(fields["to"]))
+    subject, target = name_of(one), name_of(other)
     between = clean(str(fields.get("relationType") or "is related to"))
     words = " ".join(between.replace("_", " ").split())
-    target = name_of(other)
-    target = target[:1].lower() + target[1:] if target == name_of("user") else target
-    return Text(text=f"{name_of(one)} {words} {target}.", t_ref=entry.modified, key=("relation", one, between, other))
+    told = told_of(subject, f"{words} {target}.") if subject == USER else f"{subject} {words} {target}."
+    return Text(text=told, t_ref=entry.modified, key=("relation", one, between, other))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_memory.bringing_in.about import THE_USER, told_of
+from lean_memory.bringing_in.about import told_by_the_user
 from lean_memory.bringing_in.json_stream import lines_of, values_of
 from lean_memory.bringing_in.sources import Entry, Source
 from lean_memory.bringing_in.texts import LONGEST, Found, Passed, Reading, Text, clean, fields_of, moment_of
@@ -68,4 +68,4 @@ def _remembered(memory: object, entry: Entry, place: str, zone: str) -> Iterator
         return
     # What it says was put into these words when it was last changed.
     at = moment_of(fields.get("updated_at"), zone) or moment_of(fields.get("created_at"), zone) or entry.modified
-    yield Text(text=told_of(THE_USER, said, is_named=False), t_ref=at, key=(str(fields.get("id") or ""), said))
+    yield Text(text=told_by_the_user(said), t_ref=at, key=(str(fields.get("id") or ""), said))
