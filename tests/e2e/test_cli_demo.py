@@ -24,8 +24,10 @@ def test_the_main_job_is_done_for_any_names(command: Command, names: list[str], 
     assert city not in before_correction
     assert employer in other_words
     assert "peanuts" in danger
-    lives_in, allergies = got["facts"]
+    lives_in, likes, allergies = got["facts"]
     assert [fact["object"] for fact in lives_in] == [city]
+    assert (got["maintain"][0]["proposed"], got["decide"]) == ({"merge": 1}, [{"kind": "merge", "state": "approved"}])
+    assert [fact["fact_text"] for fact in likes] == ["I like long walks by the river."]
     assert allergies == []
     assert [entry["reason"] for entry in got["history"][0]] == ["superseded", None]
     assert got["scan"][0] > 0

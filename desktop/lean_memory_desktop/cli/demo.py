@@ -22,7 +22,7 @@ _MINUTE_MS = 60_000
 
 
 def demo(options: Options) -> int:
-    """Tell, change, ask now and then, correct, ask in other words, forget; then whatever the person says."""
+    """Tell, change, ask now and then, correct, ask in other words, tidy up, forget; then whatever the person says."""
     if options.interactive and options.json:
         raise BadUseError("--interactive talks to a person and --json to a program; give one of them.")
     cast = Cast.named(options.words)
@@ -76,6 +76,12 @@ def _play(story: Story, cast: Cast, folder: Path) -> None:
     story.chapter("Asked in other words")
     story.ask("Which company pays my salary?")
     story.ask("What food is dangerous for me?")
+
+    story.chapter("Tidied at night: what is proposed is decided by you")
+    story.tell("I like long walks by the river.", first_year)
+    story.tell("I love a long walk by the river.", change)
+    story.tidy()
+    story.list("likes")
 
     story.chapter("Forgotten, to the last byte")
     story.count_bytes("peanuts", folder)

@@ -118,6 +118,20 @@ class Story:
             self._answer(f"{entry.fact.fact_text}  (since {show_moment(entry.fact.valid_at, self._zone)[:10]}, {end}{why})")
         self._step("history", {"fact_id": fact.id}, history_form(entries))
 
+    def tidy(self) -> None:
+        """Do what a night does, and approve the first thing that it proposes."""
+        self._show("tidied, as every night")
+        [report] = self._memory.maintain(self._namespace, apply=True, force=True)
+        self._answer(report.sentence)
+        self._step("maintain", {"apply": True}, {"state": report.state, "proposed": dict(report.proposed)})
+        for proposal in (proposal for group in self._memory.review_queue(self._namespace, limit=1).groups for proposal in group.proposals):
+            self._answer(f"{proposal.kind.value}? {' | '.join(fact.fact_text for fact in proposal.facts)}")
+            self._answer(proposal.reason)
+            self._show("decided: approve")
+            outcome = self._memory.decide(self._namespace, proposal.id, "approve")
+            self._answer(outcome.proposal.state.value)
+            self._step("decide", {"verdict": "approve"}, {"kind": proposal.kind.value, "state": outcome.proposal.state.value})
+
     def forget(self, predicate: str) -> None:
         """Erase the current fact of one kind about the user."""
         fact = self.current(predicate)
