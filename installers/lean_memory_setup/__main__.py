@@ -10,42 +10,72 @@ from pathlib import Path
 
 from lean_memory_setup.environments import VirtualEnvironment, check
 from lean_memory_setup.failing import SetupError
-from lean_memory_setup.installing import LINK, Installation, install
+from lean_memory_setup.installing import LINK, LOCK, Installation, install
+from lean_memory_setup.one_at_a_time import alone
 from lean_memory_setup.payload import read_payload
+from lean_memory_setup.placing import place
 from lean_memory_setup.removing import Person, everybody, uninstall
 from lean_memory_setup.running import Processes, Supervisors
 from lean_memory_setup.switching import SymbolicLink
+from lean_memory_setup.windows import Embedded, link_in
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the words say; the exit code."""
     given = _parser().parse_args(words)
-    roots = given.data or [_default_root()]
-    to = _installation(given.home.absolute(), given.python, roots, sees_system=given.system_packages, everybody=given.everybody)
+    home = given.home.absolute()
     try:
-        if given.verb == "install":
-            payload = read_payload((given.payload or Path(sys.argv[0]).parent).absolute())
-            outcome = install(payload, to, _say)
-            _say(f"Lean Memory {payload.version}: {outcome.value}.")
-        elif given.verb == "check":
-            check(to.python)
-            _say("Lean Memory works.")
-        else:
-            people = everybody() if given.everybody else [Person(roots=roots)]
-            uninstall(to, people, _say, forget_memories=given.forget_memories)
-            _say("Lean Memory is uninstalled." + ("" if given.forget_memories else " Your memories are where they were."))
+        with alone(home / LOCK):
+            _VERBS[given.verb](given, home)
     except (SetupError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
+    finally:
+        _leave_no_empty_folder(home)
     return 0
 
 
-def _installation(home: Path, interpreter: Path, roots: Sequence[Path], *, sees_system: bool, everybody: bool) -> Installation:
-    maker = VirtualEnvironment(interpreter=interpreter, sees_system=sees_system)
-    link = SymbolicLink(path=home / LINK)
+def _install(given: argparse.Namespace, home: Path) -> None:
+    payload = read_payload((given.payload or Path(sys.argv[0]).parent).absolute())
+    outcome = install(payload, _installation(given, home), _say)
+    if given.place is not None:
+        place(payload.folder, home, given.place.absolute())
+    _say(f"Lean Memory {payload.version}: {outcome.value}.")
+
+
+def _check(given: argparse.Namespace, home: Path) -> None:
+    check(_installation(given, home).python)
+    _say("Lean Memory works.")
+
+
+def _uninstall(given: argparse.Namespace, home: Path) -> None:
+    people = everybody() if given.everybody else [Person(roots=_roots(given))]
+    uninstall(_installation(given, home), people, _say, forget_memories=given.forget_memories)
+    _say("Lean Memory is uninstalled." + ("" if given.forget_memories else " Your memories are where they were."))
+
+
+_VERBS = {"install": _install, "check": _check, "uninstall": _uninstall}
+
+
+def _installation(given: argparse.Namespace, home: Path) -> Installation:
+    roots = _roots(given)
+    windows = sys.platform == "win32"
+    maker = Embedded() if windows else VirtualEnvironment(interpreter=given.python, sees_system=given.system_packages)
+    link = link_in(home / LINK) if windows else SymbolicLink(path=home / LINK)
     runs = Processes(home=home) if sys.platform == "linux" else Supervisors(python=maker.python(link.path), roots=roots)
     # As root nobody's memories are opened: the program does that as their owner, with a backup, when it is next started.
-    return Installation(home=home, maker=maker, link=link, runs=runs, roots=() if everybody else roots)
+    return Installation(home=home, maker=maker, link=link, runs=runs, roots=() if given.everybody else roots)
+
+
+def _roots(given: argparse.Namespace) -> list[Path]:
+    return [root.absolute() for root in given.data] if given.data else [_default_root()]
+
+
+def _leave_no_empty_folder(home: Path) -> None:
+    """Nothing but our lock in it means that there is no installation."""
+    if home.is_dir() and {entry.name for entry in home.iterdir()} <= {LOCK}:
+        (home / LOCK).unlink(missing_ok=True)
+        home.rmdir()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--python", type=Path, default=Path(sys.executable), help="the interpreter of the private environment")
     parser.add_argument("--system-packages", action="store_true", help="let the environment see the system's packages (GTK's bindings)")
     parser.add_argument("--data", type=Path, action="append", help="a folder of memories; may be given more than once")
+    parser.add_argument(
+        "--place", type=Path, help="where commands, menu entry, icons and file types go, such as ~/.local; nowhere when not given"
+    )
     parser.add_argument("--everybody", action="store_true", help="as root: for each person of this computer")
     parser.add_argument("--forget-memories", action="store_true", help="when uninstalling: remove the memories too")
     return parser

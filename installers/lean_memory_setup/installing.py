@@ -21,6 +21,7 @@ ENVIRONMENTS = "envs"
 LINK = "env"
 NOTE = "installed.json"
 PROGRAM = "setup.pyz"
+LOCK = ".lock"
 
 
 class Outcome(StrEnum):
@@ -126,9 +127,9 @@ def _works(environment: Path, to: Installation) -> bool:
 def _note(environment: Path) -> dict[str, str]:
     try:
         held = json.loads((environment / NOTE).read_bytes())
-    except (OSError, ValueError):
+        return {"version": str(held["version"]), "digest": str(held["digest"])}
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return {"version": str(held.get("version", "")), "digest": str(held.get("digest", ""))} if isinstance(held, dict) else {}
 
 
 def _drop(fresh: Path, to: Installation) -> None:

@@ -11,12 +11,13 @@ from pathlib import Path
 
 from lean_memory_setup.asking import bare_environment
 from lean_memory_setup.installing import ENVIRONMENTS, PROGRAM, Installation
+from lean_memory_setup.placing import remove_placed
 
 _PATIENCE = 120.0
 _LEAVE = """
 import sys
 from pathlib import Path
-from lean_memory_desktop.autostart import autostart_of
+from lean_memory_bridge.autostart import autostart_of
 from lean_memory_desktop.cli.main import run
 root = sys.argv[1]
 autostart_of(Path(root)).turn_off()
@@ -48,11 +49,10 @@ def uninstall(of: Installation, people: Sequence[Person], say: Callable[[str], N
     if forget_memories:
         for person in people:
             _forget(person, say)
+    remove_placed(of.home)
     of.link.remove()
     shutil.rmtree(of.home / ENVIRONMENTS, ignore_errors=True)
     (of.home / PROGRAM).unlink(missing_ok=True)
-    if of.home.is_dir() and not any(of.home.iterdir()):
-        of.home.rmdir()
 
 
 def everybody() -> list[Person]:

@@ -1,0 +1,72 @@
+"""What a payload holds, as a bill of materials in CycloneDX 1.6."""
+
+from __future__ import annotations
+
+import json
+import uuid
+import zipfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from email.message import Message
+from email.parser import BytesHeaderParser
+from pathlib import Path
+
+from lean_memory_setup.payload import Held, Payload
+
+_PROGRAM = "lean-memory"
+_LICENCE_LINE = "License :: "
+_LONGEST = 100
+"""Characters; some packages put the whole text where its name belongs."""
+
+
+def bill_of_materials(payload: Payload, epoch: int) -> bytes:
+    """Every wheel of a payload, with version, licence and digest, and `uv` by its digest; the same bytes each time."""
+    wheels = [_wheel(payload.folder, held) for held in payload.files if held.path.endswith(".whl")]
+    others = [_file(held) for held in payload.files if held.path == payload.uv]
+    program = {"type": "application", "bom-ref": _PROGRAM, "name": _PROGRAM, "version": payload.version}
+    held = [str(component["bom-ref"]) for component in (*wheels, *others)]
+    bill = {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "serialNumber": f"urn:uuid:{uuid.UUID(payload.digest[:32])}",
+        "version": 1,
+        "metadata": {"timestamp": datetime.fromtimestamp(epoch, UTC).isoformat(), "component": program},
+        "components": [*wheels, *others],
+        "dependencies": [{"ref": _PROGRAM, "dependsOn": held}, *({"ref": ref} for ref in held)],
+    }
+    return json.dumps(bill, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+def _wheel(folder: Path, held: Held) -> dict[str, object]:
+    said = _metadata(folder / held.path)
+    name, version = str(said["Name"]), str(said["Version"])
+    return {
+        "type": "library",
+        "bom-ref": held.path,
+        "name": name,
+        "version": version,
+        "purl": f"pkg:pypi/{name.lower().replace('_', '-')}@{version.replace('!', '%21')}",
+        "hashes": [{"alg": "SHA-256", "content": held.sha256}],
+        "licenses": _licences(said),
+    }
+
+
+def _file(held: Held) -> dict[str, object]:
+    return {"type": "application", "bom-ref": held.path, "name": held.path, "hashes": [{"alg": "SHA-256", "content": held.sha256}]}
+
+
+def _metadata(file: Path) -> Message:
+    with zipfile.ZipFile(file) as wheel:
+        name = next(name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        return BytesHeaderParser().parsebytes(wheel.read(name))
+
+
+def _licences(said: Message) -> Sequence[dict[str, object]]:
+    """What a package says of its licence: the expression, else the name, else the classifiers."""
+    expression, name = said.get("License-Expression"), said.get("License")
+    if expression:
+        return [{"expression": expression}]
+    if name and len(name) < _LONGEST and "\n" not in name:
+        return [{"license": {"name": name}}]
+    lines = [str(line) for line in said.get_all("Classifier", [])]
+    return [{"license": {"name": line.rpartition(" :: ")[2]}} for line in lines if line.startswith(_LICENCE_LINE)]
