@@ -40,7 +40,7 @@ def assemble(target: Target, *, source: Path, cache: Path, folder: Path, epoch: 
     program.write_bytes(fetch_uv(source / "requirements" / "tools.txt", target, cache / target.name / "uv"))
     program.chmod(0o755)
     (folder / SETUP).write_bytes(setup_program(source / "installers" / "lean_memory_setup"))
-    (folder / FILE).write_text(_listing(target, version_of(source), folder), encoding="utf-8")
+    (folder / FILE).write_text(listing(target, version_of(source), folder), encoding="utf-8")
     return read_payload(folder)
 
 
@@ -60,6 +60,17 @@ def setup_program(package: Path) -> bytes:
     return held.getvalue()
 
 
+def listing(target: Target, version: str, folder: Path) -> str:
+    """What `payload.json` says of the files in `folder`."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    held = [
+        {"path": file.relative_to(folder).as_posix(), "bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        for file in files
+    ]
+    named = {"version": version, "target": target.name, "pythons": list(target.pythons), "uv": target.uv, "files": held}
+    return json.dumps(named, indent=1) + "\n"
+
+
 def _requirements(locked: Sequence[Locked], target: Target, wheels: Path, ours: Path) -> str:
     """What is to be installed, each with the digests of the wheels that lie here and no others."""
     here = {digest_of(file) for file in wheels.iterdir()}
@@ -74,13 +85,3 @@ def _requirements(locked: Sequence[Locked], target: Target, wheels: Path, ours: 
         lines.append(one.line(found))
     own = Locked(name=DISTRIBUTION, version=ours.name.split("-")[1], marker="", hashes=())
     return "".join([*lines, own.line([digest_of(ours)])])
-
-
-def _listing(target: Target, version: str, folder: Path) -> str:
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
-    held = [
-        {"path": file.relative_to(folder).as_posix(), "bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-        for file in files
-    ]
-    named = {"version": version, "target": target.name, "pythons": list(target.pythons), "uv": target.uv, "files": held}
-    return json.dumps(named, indent=1) + "\n"

@@ -96,11 +96,13 @@ def _refuse_unknown(interpreter: Path, payload: Payload) -> None:
 
 
 def _name_the_stable_path(programs: Path, folder: Path, stable: Path) -> None:
-    """Let the programs' first lines name the interpreter by the path that stays when another environment comes into use."""
+    """Let the programs' first two lines name the interpreter by the path that stays when another environment comes into use."""
     old, new = str(folder).encode(), str(stable).encode()
     for program in programs.iterdir():
         if program.is_symlink() or not program.is_file():
             continue
-        head, newline, rest = program.read_bytes().partition(b"\n")
-        if head.startswith(_SHEBANG) and old in head:
-            program.write_bytes(head.replace(old, new) + newline + rest)
+        first, *more = program.read_bytes().split(b"\n", 2)
+        # Where the path has a space the first line starts a shell, and the second names the interpreter.
+        head = [line.replace(old, new) for line in (first, *more[:1])]
+        if first.startswith(_SHEBANG):
+            program.write_bytes(b"\n".join([*head, *more[1:]]))

@@ -1,0 +1,167 @@
+"""The setup program for Windows: a payload with a Python of its own, packed by NSIS (`makensis`), which runs on Linux."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+
+from lean_memory_installers.assembling import SETUP, assemble, listing
+from lean_memory_installers.icons import write_ico
+from lean_memory_installers.locked import read_locked
+from lean_memory_installers.targets import WINDOWS
+from lean_memory_setup.payload import FILE, REQUIREMENTS, Payload, read_payload
+from lean_memory_setup.windows import PACKED, PROGRAMS, PYTHON
+
+EMBEDDABLE = "python-3.13.12-embed-amd64.zip"
+EMBEDDABLE_AT = f"https://www.python.org/ftp/python/3.13.12/{EMBEDDABLE}"
+EMBEDDABLE_SHA256 = "76f238f606250c87c6beac75dccd35ee99070a13490555936abb6cb64ecce3d0"
+"""Of the archive that python.org gives out, as three independent projects have it written down."""
+COMMANDS = "commands"
+"""The folder of a payload with what may stand on a person's PATH: it finds our Python elsewhere and brings none along."""
+_STARTED = {
+    "lean-memory": "lean_memory_desktop.__main__",
+    "lean-memory-mcp": "lean_memory_bridge.stdio",
+    "lean-memory-maintain": "lean_memory.maintenance.cli",
+}
+_BESIDE = "<launcher_dir>\\python.exe"
+_ELSEWHERE = "<launcher_dir>\\..\\env\\python.exe"
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+
+
+def build(*, source: Path, cache: Path, out: Path, epoch: int, python: Path | None = None, quick: bool = False) -> Path:
+    """Make `Lean-Memory-VERSION-setup.exe` in the folder `out`; its path.
+
+    `python` is an embeddable CPython to take instead of the official one, as a zip archive; what is given out takes the official one. `quick`
+    packs it in less time and larger. Raises `OSError`, `ValueError` and `subprocess.CalledProcessError`.
+    """
+    archive = python or official_python(cache)
+    wheels = assemble(WINDOWS, source=source, cache=cache, folder=cache / WINDOWS.name / "payload", epoch=epoch)
+    unpacked = cache / WINDOWS.name / "unpacked"
+    unpack(wheels, archive, unpacked)
+    out.mkdir(parents=True, exist_ok=True)
+    setup = out / f"Lean-Memory-{wheels.version}-setup.exe"
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        icon, lines = Path(scratch, "lean-memory.ico"), Path(scratch, "files.nsh")
+        write_ico(icon)
+        lines.write_text("\n".join(extraction(unpacked)) + "\n", encoding="utf-8")
+        _make_setup(source, {"FILES": lines, "ICON": icon, "OUT": setup.absolute()}, wheels.version, epoch, quick=quick)
+    return setup
+
+
+def official_python(cache: Path, fetch: Callable[[str], bytes] | None = None) -> Path:
+    """The embeddable CPython of python.org, fetched once. Raises `ValueError` where it is another file than the one that is meant."""
+    kept = cache / EMBEDDABLE
+    if not kept.exists():
+        held = (fetch or _fetched)(EMBEDDABLE_AT)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(held)
+    if hashlib.sha256(kept.read_bytes()).hexdigest() != EMBEDDABLE_SHA256:
+        kept.unlink()
+        raise ValueError(f"{EMBEDDABLE} is not the file that was meant.")
+    return kept
+
+
+def unpack(wheels: Payload, python: Path, folder: Path) -> Payload:
+    """The payload that is shipped, in `folder`, made anew: a Python, the packages of `wheels` unpacked, and what is started from outside.
+
+    They are unpacked here and not where they are installed: one program less that has to run there, and smaller once compressed.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(python) as held:
+        held.extractall(folder / PYTHON)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        install_wheels(wheels, Path(scratch))
+        (folder / PACKED).write_bytes(packed(Path(scratch)))
+    for place, interpreter, names in ((PROGRAMS, _BESIDE, list(_STARTED)), (COMMANDS, _ELSEWHERE, ["lean-memory"])):
+        (folder / place).mkdir()
+        for name in names:
+            (folder / place / f"{name}.exe").write_bytes(program(_STARTED[name], interpreter))
+    for name in (SETUP, REQUIREMENTS):
+        shutil.copyfile(wheels.folder / name, folder / name)
+    (folder / FILE).write_text(listing(WINDOWS, wheels.version, folder), encoding="utf-8")
+    return read_payload(folder)
+
+
+def install_wheels(payload: Payload, target: Path) -> None:
+    """Install the wheels of a payload for Windows into the empty folder `target`, each checked against its digest. Raises `subprocess.CalledProcessError`."""
+    python = WINDOWS.pythons[0]
+    wanted = [one for one in read_locked(payload.requirements) if one.is_for(WINDOWS, python)]
+    listing = target / "wanted.txt"
+    # Which of them Windows needs was decided by their markers; pip would read those for the computer it runs on.
+    listing.write_text("".join(replace(one, marker="").line(one.hashes) for one in wanted), encoding="utf-8")
+    tags = [word for tag in WINDOWS.tags for word in ("--platform", tag)]
+    words = [
+        "install",
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+        "--no-index",
+        "--find-links",
+        str(payload.wheels),
+        "--no-compile",
+    ]
+    words += ["--python-version", python, "--implementation", "cp", *tags, "--requirement", str(listing), "--target", str(target)]
+    subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words], check=True, stdout=sys.stderr)
+    listing.unlink()
+    for made_for_this_computer in ("bin", "Scripts"):
+        shutil.rmtree(target / made_for_this_computer, ignore_errors=True)
+
+
+def packed(folder: Path) -> bytes:
+    """Everything in `folder` as an archive, the same bytes each time; not compressed, as what it is packed into does that better."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_STORED) as into:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                into.writestr(zipfile.ZipInfo(file.relative_to(folder).as_posix(), _EARLIEST), file.read_bytes())
+    return held.getvalue()
+
+
+def program(module: str, interpreter: str) -> bytes:
+    """A program for the console that runs `main` of a module: distlib's launcher, which pip uses as well, and what it is to start."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as into:
+        into.writestr(zipfile.ZipInfo("__main__.py", _EARLIEST), f"import sys\nfrom {module} import main\nsys.exit(main())\n")
+    return files("distlib").joinpath("t64.exe").read_bytes() + f"#!{interpreter}\r\n".encode() + held.getvalue()
+
+
+def extraction(payload: Path) -> Iterator[str]:
+    """The lines of NSIS that unpack a payload, in an order that does not depend on the disk."""
+    folders = sorted({file.parent.relative_to(payload) for file in payload.rglob("*") if file.is_file()})
+    for folder in folders:
+        target = "\\".join(("$PLUGINSDIR", "payload", *folder.parts))
+        yield f'SetOutPath "{target}"'
+        for file in sorted((payload / folder).iterdir()):
+            if file.is_file():
+                yield f'File "{file.absolute()}"'
+
+
+def _make_setup(source: Path, named: dict[str, Path], version: str, epoch: int, *, quick: bool) -> None:
+    defined = {**named, "LICENCE": source.absolute() / "LICENSE", "VERSION": version, "FULL_VERSION": _four_numbers(version)}
+    words = ["makensis", "-V2", "-WX", *(f"-D{name}={value}" for name, value in defined.items()), *(["-DQUICK"] if quick else [])]
+    script = source / "installers" / "windows" / "setup.nsi"
+    subprocess.run([*words, str(script)], env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}, check=True)
+
+
+def _four_numbers(version: str) -> str:
+    """A version as Windows wants it: four numbers."""
+    numbers = [part for part in version.split(".") if part.isdecimal()]
+    return ".".join((*numbers, "0", "0", "0", "0")[:4])
+
+
+def _fetched(address: str) -> bytes:
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        return answer.read()
