@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lean_memory.errors import LeanMemoryError
+from lean_memory.settings import read_settings
 from lean_memory_bridge import pausing
 from lean_memory_bridge.autostart import autostart_of
 from lean_memory_desktop import news, system
 from lean_memory_desktop.doorbell import Doorbell
 from lean_memory_desktop.errands import Errands
-from lean_memory_desktop.household import Household
+from lean_memory_desktop.housekeeping import Housekeeper
 from lean_memory_desktop.news import Notice
 from lean_memory_desktop.notify import Notifier
 from lean_memory_desktop.remembered import Remembered, read_remembered, write_remembered
+from lean_memory_desktop.schedule import local_zone
 from lean_memory_desktop.state import Action, Do, Known, view
-from lean_memory_desktop.supervisor import End
 from lean_memory_desktop.tray import Tray
 from lean_memory_desktop.watcher import Watcher, finder
 from lean_memory_desktop.way_in import found_within, link_to
@@ -36,32 +37,33 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _REDRAWN_EVERY = 60.0
-"""Seconds between two looks at what no snapshot tells: the time of day, the panel's colour."""
+"""Seconds between two looks at what no snapshot tells: the time of day, the zone the computer is in, the panel's colour."""
 _ASSISTANTS_EVERY = 10.0
 """Seconds, at least, between two looks at the assistants' configurations that nobody asked for."""
-_GOODBYE = 40.0
+_PATIENCE = 40.0
 
 
 class Desk:
-    """The tray app of `root`. The caller holds the locks of the tray and of the supervisor."""
+    """The tray app of `root`, around its `house`. The caller holds the locks of the tray and of the supervisor."""
 
-    def __init__(self, root: Path, *, opens: bool) -> None:
-        self._root, self._opens = root, opens
+    def __init__(self, root: Path, house: Housekeeper, *, opens: bool) -> None:
+        self._root, self._house, self._opens = root, house, opens
+        self._configured_zone = read_settings(root).timezone
+        self._zone = local_zone(self._configured_zone)
         self._remembered = read_remembered(root)
         self._autostart = autostart_of(root)
         self._lock = threading.RLock()
         self._quitting = threading.Event()
-        self._again = threading.Event()
         self._looked_at = -_ASSISTANTS_EVERY
         self._clients: tuple[str, ...] = ()
-        self._household: Household | None = None
+        self._bell: Doorbell | None = None
         self._find = finder(root)
         self._notifier = Notifier(lambda notice: self._window.show(notice.page))
         self._window = WindowKeeper(root, self._open_browser)
         self._errands = Errands(root, self._find, self._notifier.show)
         self._watcher = Watcher(self._find, seen=self._seen, lost=lambda: self._change(snapshot=None))
         self._known = Known(
-            now=_now(),
+            now=self._now(),
             paused=pausing.is_paused(root),
             at_login=self._autostart.is_on(),
             notifies=self._remembered.notifies,
@@ -69,12 +71,11 @@ class Desk:
         self._tray = Tray(import_module("pystray"), view(self._known), chosen=self._chosen, panel=system.panel)
 
     def run(self) -> None:
-        """Run until the person quits, a signal comes or the service was told to end; everything has ended then. In the main thread."""
-        bell = Doorbell(self._root, self._window.show)
+        """Run until the person quits, a signal comes or the service was told to end; the house has been asked to end then. In the main thread."""
+        self._hang_bell()
         self._notifier.start()
         self._watcher.start()
-        house = threading.Thread(target=self._keep_house, name="household", daemon=True)
-        house.start()
+        threading.Thread(target=self._follow_house, name="house", daemon=True).start()
         threading.Thread(target=self._redraw, name="redraw", daemon=True).start()
         _stop_on_signals(self.quit)
         try:
@@ -82,55 +83,47 @@ class Desk:
         finally:
             self.quit()
             self._watcher.stop()
+            if self._bell is not None:
+                self._bell.close()
             self._window.stop()
             self._notifier.stop()
-            bell.close()
-            house.join(_GOODBYE)
 
     def quit(self) -> None:
         """Begin to end. Any thread and any signal handler may call it, more than once."""
         if self._quitting.is_set():
             return
         self._quitting.set()
-        self._again.set()
-        household = self._household
-        if household is not None:
-            household.stop()
+        self._house.end()
         threading.Thread(target=self._tray.stop, daemon=True).start()
 
     def _begin(self) -> None:
         if self._opens:
             self._in_background(lambda: self._window.show(""))
 
-    def _keep_house(self) -> None:
-        while not self._quitting.is_set():
-            self._again.clear()
-            reason = self._housekeeping()
-            if not reason:
-                self.quit()
-                return
-            log.error("The service cannot be kept running")
-            self._change(trouble=reason)
-            self._tell_of(reason)
-            self._again.wait()
-            self._change(trouble="")
-
-    def _housekeeping(self) -> str:
-        """Keep the processes running; why that could not be done, empty at a good end."""
+    def _hang_bell(self) -> None:
         try:
-            household = self._household = Household(self._root)
-            if self._quitting.is_set():
-                return ""
-            return household.reason if household.run() is End.FAILED else ""
+            self._bell = Doorbell(self._root, self._summoned)
         except OSError as error:
-            # The reason comes first, as a menu shows the beginning only.
-            reason = error.strerror or str(error)
-            return f"The data folder cannot be used: {reason}. Make room or mend the permissions of {self._root}, then start again."
+            # What keeps it from being written keeps the service from running as well, which is told.
+            log.warning("A second start will not be heard: %s", error.strerror)
+
+    def _summoned(self, page: str) -> bool:
+        if self._quitting.is_set():
+            return False
+        self._window.show(page)
+        return True
+
+    def _follow_house(self) -> None:
+        for reason in self._house.reports():
+            self._change(trouble=reason)
+            if reason:
+                self._tell_of(reason)
+        self.quit()
 
     def _seen(self, snapshot: Snapshot) -> None:
         self._change(snapshot=snapshot, has_started=True, paused=snapshot.paused)
         with self._lock:
-            told, notices = news.news(self._remembered.told, snapshot, _now())
+            told, notices = news.news(self._remembered.told, snapshot, self._now())
             self._remember(replace(self._remembered, told=told))
             wanted = notices if self._remembered.notifies else ()
         for notice in wanted:
@@ -142,7 +135,7 @@ class Desk:
 
     def _tell_of(self, reason: str) -> None:
         with self._lock:
-            told, notices = news.trouble(self._remembered.told, (reason,), _now())
+            told, notices = news.trouble(self._remembered.told, (reason,), self._now())
             self._remember(replace(self._remembered, told=told))
         for notice in notices if self._remembered.notifies else ():
             self._notifier.show(notice)
@@ -162,11 +155,14 @@ class Desk:
 
     def _change(self, **known: Any) -> None:
         with self._lock:
-            self._known = replace(self._known, now=_now(), **known)
+            self._known = replace(self._known, now=self._now(), **known)
             self._tray.show(view(self._known))
 
     def _redraw(self) -> None:
         while not self._quitting.wait(_REDRAWN_EVERY):
+            self._zone = local_zone(self._configured_zone)
+            if self._bell is None:
+                self._hang_bell()
             self._change(at_login=self._autostart.is_on())
 
     def _chosen(self, action: Action) -> None:
@@ -188,7 +184,7 @@ class Desk:
             Do.FOLDER: lambda: system.open_folder(self._root),
             Do.LOGS: lambda: system.open_folder(self._root / "logs"),
             Do.CHECK: self._errands.check_connections,
-            Do.START_AGAIN: self._again.set,
+            Do.START_AGAIN: self._house.try_again,
             Do.QUIT: self.quit,
         }
         errands[action.do]()
@@ -229,18 +225,17 @@ class Desk:
 
         threading.Thread(target=do, daemon=True).start()
 
+    def _now(self) -> dt.datetime:
+        return dt.datetime.now(self._zone)
+
     def _open_browser(self, page: str) -> None:
         try:
-            opened = system.open_address(link_to(found_within(self._root, _GOODBYE), page))
+            opened = system.open_address(link_to(found_within(self._root, _PATIENCE), page))
             text = "" if opened else "No window and no browser can be opened here. `lean-memory open --print` gives the page's address."
         except LeanMemoryError as error:
             text = str(error)
         if text:
             self._notifier.show(Notice(title="The memory cannot be shown", text=text, page="", is_trouble=True))
-
-
-def _now() -> dt.datetime:
-    return dt.datetime.now().astimezone()
 
 
 def _stop_on_signals(stop: Callable[[], None]) -> None:

@@ -23,13 +23,20 @@ _HEARD = b"heard\n"
 
 
 class Doorbell:
-    """Listens until closed; `rung` is called in its thread with the page that is wished for, which may be any text."""
+    """Listens until closed; `rung` is called in its thread with the page that is wished for, which may be any text, and says whether it comes.
 
-    def __init__(self, root: Path, rung: Callable[[str], None]) -> None:
+    Making one raises `OSError`.
+    """
+
+    def __init__(self, root: Path, rung: Callable[[str], bool]) -> None:
         self._root, self._rung = root, rung
         self._word = secrets.token_urlsafe(32)
         self._socket = socket.create_server((_HOST, 0))
-        write_object(root / TRAY_FILE, {"port": self._socket.getsockname()[1], "word": self._word})
+        try:
+            write_object(root / TRAY_FILE, {"port": self._socket.getsockname()[1], "word": self._word})
+        except OSError:
+            self._socket.close()
+            raise
         threading.Thread(target=self._listen, name="doorbell", daemon=True).start()
 
     def close(self) -> None:
@@ -52,8 +59,7 @@ class Doorbell:
             with caller.makefile("rb") as lines:
                 said = lines.readline(_LONGEST)
             word, _, page = said.decode("ascii", "replace").strip().partition(" ")
-            if hmac.compare_digest(word.encode(), self._word.encode()):
-                self._rung(page)
+            if hmac.compare_digest(word.encode(), self._word.encode()) and self._rung(page):
                 caller.sendall(_HEARD)
         except OSError:
             # A caller that goes away or dawdles is not waited for.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 from lean_memory_desktop.news import Notice
 
 APP_NAME = "Lean Memory"
+_LONGEST_TELLING = 5.0
 log = logging.getLogger(__name__)
 
 
@@ -37,6 +39,11 @@ class Notifier:
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(2)
+
+    def tell(self, notice: Notice) -> None:
+        """Show it and return once that is done, or after some seconds: for a process that is about to end."""
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._show(notice), self._loop).result(_LONGEST_TELLING)
 
     def show(self, notice: Notice) -> None:
         """Show it soon. Never raises: who cannot be notified looks at the icon."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, EXIT_BEGIN_ANEW
+from lean_memory_desktop import child_log
 
 MODELS_CHOICE = "models.json"
 MODEL_RECORDS = "models/*/*.json"
@@ -27,7 +28,6 @@ LONGEST_GOODBYE = 30.0
 """Seconds a child gets to finish what it is doing."""
 _INSISTING = 3.0
 _MUTE_CHECKUPS = 3
-_LARGEST_LOG = 1_000_000
 _LAST_WORDS = 3
 _ASKED_EVERY = 2.0
 """Seconds between two looks at whether a program is wanted by now."""
@@ -188,6 +188,8 @@ class Supervisor:
         return None
 
     def _check_up(self) -> None:
+        for child in self._children:
+            child_log.kept_short(child.log)
         # Of one that others can do without, they find out themselves whether it answers.
         working = [child for child in self._children if child.is_running and not child.program.without and self._worked(child.pid)]
         answers = not working or self._answers()
@@ -267,10 +269,7 @@ class _Child:
 
     def start(self, ended: Callable[[_Child], None]) -> None:
         self.due, self.mute = None, 0
-        self.log.parent.mkdir(mode=0o700, exist_ok=True)
-        if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
-            self.log.replace(self.log.with_suffix(".log.1"))
-        with self.log.open("ab") as log:
+        with child_log.opened(self.log) as log:
             self.process = subprocess.Popen(list(self.program.words), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)
         threading.Thread(target=self._await, args=(self.process, ended), daemon=True).start()
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 import sysconfig
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ INSTALL = "pip install 'lean-memory-desktop[desktop]'"
 _DISTRIBUTIONS = (Path("/usr/lib/python3/dist-packages"), Path("/usr/lib64/python3/site-packages"), Path("/usr/lib/python3/site-packages"))
 _WATCHER = "org.kde.StatusNotifierWatcher"
 _THEMES = r"Software\Microsoft\Windows\CurrentVersion\Themes\Personalize"
+_OPENGL = "GDK_GL"
 _PATIENCE = 3.0
 
 
@@ -54,12 +56,27 @@ def why_no_tray() -> str:
             "python3-gi and gir1.2-ayatanaappindicator3-0.1."
         )
     try:
-        library: Any = import_module("pystray")
+        with _without_opengl():
+            library: Any = import_module("pystray")
     except Exception as error:  # noqa: BLE001 - it raises what its systems' libraries raise, some of it not even an ImportError
         return f"The tray icon cannot be drawn here ({error or type(error).__name__})."
     if not library.Icon.HAS_MENU:
         return "The only tray icon that could be had here has no menu; the package gir1.2-ayatanaappindicator3-0.1 brings one that has."
     return ""
+
+
+@contextlib.contextmanager
+def _without_opengl() -> Generator[None]:
+    """While the block runs, let GTK begin without OpenGL, of which an icon has no use and whose software form takes 50 MB of memory."""
+    before = os.environ.get(_OPENGL)
+    os.environ[_OPENGL] = "disable"
+    try:
+        yield
+    finally:
+        # The window's web engine does use it, and inherits what stands there.
+        del os.environ[_OPENGL]
+        if before is not None:
+            os.environ[_OPENGL] = before
 
 
 def has_tray_host() -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Generator
 from pathlib import Path
 
 from lean_memory.errors import LeanMemoryError
-from lean_memory_bridge.client import ServiceClient
 from lean_memory_desktop import instance
 
 PATIENCE = 45.0
@@ -35,6 +34,9 @@ def taken_over(root: Path, patience: float = PATIENCE) -> Generator[bool]:
 
 
 def _ask_to_leave(root: Path) -> None:
+    # Loaded where there is somebody to ask: what starts without has no time to lose.
+    from lean_memory_bridge.client import ServiceClient
+
     # One that is just starting, or that has begun to leave, does not answer: it is asked again.
     with contextlib.suppress(LeanMemoryError):
         service = ServiceClient.find(root)

@@ -1,14 +1,17 @@
 """The window: the memory's page in a web engine of the system, in a process of its own.
 
 It is told what to do in lines on its standard input, `show PAGE` and `quit`; when that ends, so does the window, however the tray ended.
-Closing it only hides it. It remembers its size and place, and nothing of what it showed.
+Closing it only hides it, and it says on its standard output which of the two is so. It remembers its size and place, and nothing of what it
+showed.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -20,7 +23,7 @@ from lean_memory_bridge.client import ServiceClient
 from lean_memory_desktop.remembered import read_object, write_object
 from lean_memory_desktop.system import add_system_gtk
 from lean_memory_desktop.way_in import found_within, link_to
-from lean_memory_desktop.window_keeper import EXIT_ALREADY_OPEN, EXIT_NO_ENGINE
+from lean_memory_desktop.window_keeper import EXIT_ALREADY_OPEN, EXIT_NO_ENGINE, HIDDEN, SHOWN
 
 WINDOW_FILE = "window.json"
 LOCK_FILE = "window.lock"
@@ -61,10 +64,10 @@ def on_a_screen(place: Place, screens: list[tuple[int, int, int, int]]) -> Place
 
 
 class Window:
-    """The one window of a data root. `library` is the module `webview`."""
+    """The one window of a data root. `library` is the module `webview`; `say` is told whether the person sees it."""
 
-    def __init__(self, root: Path, library: Any) -> None:
-        self._root, self._library = root, library
+    def __init__(self, root: Path, library: Any, say: Callable[[str], None]) -> None:
+        self._root, self._library, self._say = root, library, say
         self._place = read_place(root / WINDOW_FILE)
         self._quitting = False
         self._address = ""
@@ -91,6 +94,7 @@ class Window:
         # another page in its place would let the code go to waste.
         self._window.load_url(link)
         self._window.events.loaded.wait(_PATIENCE)
+        self._say(SHOWN)
         for order in _lines(orders):
             if order == "quit":
                 break
@@ -113,6 +117,7 @@ class Window:
             print(f"The page could not be changed: {error}", file=sys.stderr)
         self._window.restore()
         self._window.show()
+        self._say(SHOWN)
 
     def _way_in(self, page: str) -> tuple[str, str]:
         """The service's address, and a link that lets this window in once. Raises `LeanMemoryError`."""
@@ -123,6 +128,7 @@ class Window:
         if self._quitting:
             return True
         self._window.hide()
+        self._say(HIDDEN)
         self._keep_place()
         return False
 
@@ -164,7 +170,7 @@ def main() -> int:
         add_system_gtk()
         try:
             library: Any = import_module("webview")
-            Window(given.root, library).run(given.page, sys.stdin)
+            Window(given.root, library, _teller()).run(given.page, sys.stdin)
         except (ImportError, ValueError) as error:
             print(f"No web engine: {error}", file=sys.stderr)
             return EXIT_NO_ENGINE
@@ -177,6 +183,19 @@ def main() -> int:
             print(f"No web engine: {error}", file=sys.stderr)
             return EXIT_NO_ENGINE
     return 0
+
+
+def _teller() -> Callable[[str], None]:
+    """Says a line to the keeper. Nothing else that is printed goes there, and the web engine's processes do not hold the line open."""
+    line = os.dup(1)
+    os.dup2(2, 1)
+
+    def say(word: str) -> None:
+        # A keeper that is gone need not know.
+        with contextlib.suppress(OSError):
+            os.write(line, f"{word}\n".encode())
+
+    return say
 
 
 def _lines(orders: IO[str]) -> Iterator[str]:

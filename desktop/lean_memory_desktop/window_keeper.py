@@ -10,12 +10,17 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from lean_memory_desktop import child_log
+from lean_memory_desktop.supervisor import Death, Patience
+
 EXIT_ALREADY_OPEN = 3
 EXIT_NO_ENGINE = 5
 """How a window ends that found another one open, or nothing that could show a page."""
-_LARGEST_LOG = 1_000_000
-_SOON = 10.0
-"""Seconds; a window that ends badly so soon after its start is not started again."""
+LOG_FILE = "logs/window.log"
+SHOWN, HIDDEN = "shown", "hidden"
+"""What a window says on its standard output, a line each: that its page stands before the person, or that it was closed and waits unseen."""
+_PATIENCE = Patience(pauses=(0.1, 2.0, 4.0), window=30.0)
+_REMEMBERED = 10
 _GOODBYE = 5.0
 _OTHER_GOES = 1.0
 
@@ -28,6 +33,7 @@ class WindowKeeper:
         self._words = words or (sys.executable, "-P", "-m", "lean_memory_desktop.window", "--root", str(root))
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._deaths: list[Death] = []
         self._has_no_engine = self._ending = False
 
     def show(self, page: str) -> None:
@@ -56,6 +62,7 @@ class WindowKeeper:
 
     def _told(self, order: str) -> bool:
         """Whether there is a window and the order went to it."""
+        child_log.kept_short(self._root / LOG_FILE)
         process = self._process
         if process is None or process.poll() is not None or process.stdin is None:
             return False
@@ -67,31 +74,51 @@ class WindowKeeper:
         return True
 
     def _start(self, page: str) -> None:
-        log = self._root / "logs" / "window.log"
-        log.parent.mkdir(mode=0o700, exist_ok=True)
-        if log.exists() and log.stat().st_size > _LARGEST_LOG:
-            log.replace(log.with_suffix(".log.1"))
-        with log.open("ab") as said:
-            words = [*self._words, "--page", page]
-            self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
+        words = [*self._words, "--page", page]
+        with child_log.opened(self._root / LOG_FILE) as log:
+            self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         threading.Thread(target=self._await, args=(self._process, page), name="window", daemon=True).start()
 
     def _await(self, process: subprocess.Popen[bytes], page: str) -> None:
-        started = time.monotonic()
+        state = _last_said(process)
         code = process.wait()
         with self._lock:
             _close(process)
-            if self._ending or code == 0 or process is not self._process:
+            if self._ending or code == 0 or process is not self._process or state == HIDDEN:
+                # One that nobody saw is started when it is wanted again.
                 return
-            if code == EXIT_ALREADY_OPEN:
-                # That of a tray that was killed is just about to go.
-                threading.Timer(_OTHER_GOES, self.show, (page,)).start()
-                return
-            if code != EXIT_NO_ENGINE and time.monotonic() - started > _SOON:
+            pause = self._pause(code, worked=state == SHOWN)
+        if pause is None:
+            self._browser(page)
+            return
+        threading.Timer(pause, self._show_again, (process, page)).start()
+
+    def _pause(self, code: int, *, worked: bool) -> float | None:
+        """Seconds until a window that ended badly is started again; `None` where the browser takes its place."""
+        if code == EXIT_ALREADY_OPEN:
+            # That of a tray that was killed is just about to go.
+            return _OTHER_GOES
+        self._has_no_engine = code == EXIT_NO_ENGINE
+        if not worked:
+            return None
+        self._deaths = [*self._deaths[-_REMEMBERED:], Death(at=time.monotonic(), had_worked=True)]
+        return _PATIENCE.pause(self._deaths)
+
+    def _show_again(self, before: subprocess.Popen[bytes], page: str) -> None:
+        with self._lock:
+            if not self._ending and self._process is before:
                 self._start(page)
-                return
-            self._has_no_engine = code == EXIT_NO_ENGINE
-        self._browser(page)
+
+
+def _last_said(process: subprocess.Popen[bytes]) -> str:
+    """How a window stood when it ended: shown, hidden, or neither yet."""
+    state = ""
+    if process.stdout is not None:
+        with process.stdout as lines:
+            for line in lines:
+                said = line.decode(errors="replace").strip()
+                state = said if said in {SHOWN, HIDDEN} else state
+    return state
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:

@@ -9,10 +9,14 @@ import threading
 import time
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lean_memory_desktop.cli.console import complain, say
 from lean_memory_desktop.cli.opening import data_root
 from lean_memory_desktop.cli.options import Exit, Options
+
+if TYPE_CHECKING:
+    from lean_memory_desktop.housekeeping import Housekeeper
 
 LOCK_FILE = "tray.lock"
 _LARGEST_LOG = 1_000_000
@@ -29,30 +33,50 @@ def start(options: Options) -> int:
         lacking = why_no_tray()
         return _headless(options, root, lacking) if lacking else _tray(options, root)
     except OSError as error:
-        complain(f"Lean Memory cannot start with the data folder {root}: {error.strerror or error}. Nothing was changed.")
-        return Exit.FAILED
+        return _failed(f"Lean Memory cannot start with the data folder {root}: {error.strerror or error}. Nothing was changed.")
 
 
 def _tray(options: Options, root: Path) -> int:
     from lean_memory.only_one import only_one
+    from lean_memory_desktop.doorbell import ring
+
+    deadline, tick = time.monotonic() + _PATIENCE, threading.Event()
+    while True:
+        with only_one(root / LOCK_FILE) as first:
+            if first:
+                return _as_the_first(options, root)
+        if ring(root):
+            say("Lean Memory runs already; its window opens.")
+            return Exit.FINE
+        if time.monotonic() > deadline:
+            return _failed("Lean Memory runs already, but does not answer. `lean-memory open` opens the memory in your browser.")
+        # The first one may be starting at this very moment, or ending; then we take its place.
+        tick.wait(0.1)
+
+
+def _as_the_first(options: Options, root: Path) -> int:
     from lean_memory_desktop import instance
     from lean_memory_desktop.taking_over import taken_over
 
-    with only_one(root / LOCK_FILE) as first:
-        if not first:
-            return _raise_the_first(root)
-        with taken_over(root) as mine:
-            if not mine:
-                complain(
-                    f"Another program keeps the memory in {root} running (process {instance.supervisor_pid(root)}) and did not make way; "
-                    "end it and start again."
-                )
-                return Exit.FAILED
-            _write_log(root)
-            return _at_the_desk(options, root)
+    with taken_over(root) as mine:
+        if not mine:
+            return _failed(
+                f"Another program keeps the memory in {root} running (process {instance.supervisor_pid(root)}) and did not make way; "
+                "end it and start again."
+            )
+        _write_log(root)
+        from lean_memory_desktop.housekeeping import Housekeeper
+
+        house = Housekeeper(root)
+        # Before all else, as the service takes longest to be there.
+        house.start()
+        try:
+            return _at_the_desk(options, root, house)
+        finally:
+            house.stop()
 
 
-def _at_the_desk(options: Options, root: Path) -> int:
+def _at_the_desk(options: Options, root: Path, house: Housekeeper) -> int:
     from lean_memory_desktop.desk import Desk
     from lean_memory_desktop.system import has_tray_host
 
@@ -63,22 +87,24 @@ def _at_the_desk(options: Options, root: Path) -> int:
             "It closes without ending anything; `lean-memory` brings it back, Ctrl-C here ends everything."
         )
         sys.stdout.flush()
-    Desk(root, opens=unseen).run()
+    Desk(root, house, opens=unseen).run()
     return Exit.FINE
 
 
-def _raise_the_first(root: Path) -> int:
-    from lean_memory_desktop.doorbell import ring
+def _failed(sentence: str) -> int:
+    """Tell why it cannot start, as a notification too where it was not started from a terminal."""
+    complain(sentence)
+    from lean_memory_desktop.system import has_screen
 
-    deadline, tick = time.monotonic() + _PATIENCE, threading.Event()
-    # The first one may be starting at this very moment.
-    while not ring(root):
-        if time.monotonic() > deadline:
-            complain("Lean Memory runs already, but does not answer. `lean-memory open` opens the memory in your browser.")
-            return Exit.FAILED
-        tick.wait(0.1)
-    say("Lean Memory runs already; its window opens.")
-    return Exit.FINE
+    if has_screen() and not (sys.stderr is not None and sys.stderr.isatty()):
+        from lean_memory_desktop.news import Notice
+        from lean_memory_desktop.notify import Notifier
+
+        notifier = Notifier(lambda _: None)
+        notifier.start()
+        notifier.tell(Notice(title="Lean Memory cannot start", text=sentence, page="", is_trouble=True))
+        notifier.stop()
+    return Exit.FAILED
 
 
 def _headless(options: Options, root: Path, lacking: str) -> int:
@@ -107,6 +133,8 @@ def _tell_the_way(root: Path) -> None:
 
 def _write_log(root: Path) -> None:
     """Keep what the tray reports, and how it crashed, in the data folder; it goes nowhere else."""
+    # A log that cannot be written, as on a full disk, is no trouble of its own.
+    logging.raiseExceptions = False
     folder = root / "logs"
     folder.mkdir(mode=0o700, exist_ok=True)
     handler = RotatingFileHandler(folder / "tray.log", maxBytes=_LARGEST_LOG, backupCount=1, encoding="utf-8")

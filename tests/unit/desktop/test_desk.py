@@ -8,12 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from lean_memory_desktop import desk
+from lean_memory_desktop import desk, housekeeping
 from lean_memory_desktop.doorbell import TRAY_FILE, ring
 from lean_memory_desktop.news import Notice
+from lean_memory_desktop.remembered import write_object
+from lean_memory_desktop.state import Known, view
 from lean_memory_desktop.supervisor import End
 from support.supervised import eventually
 
@@ -87,16 +90,29 @@ def ends(monkeypatch: pytest.MonkeyPatch, told: queue.SimpleQueue[Notice]) -> qu
     Household.ends = queue.SimpleQueue()
     library = SimpleNamespace(Icon=Icon, Menu=Menu, MenuItem=MenuItem)
     monkeypatch.setattr(desk, "import_module", lambda _: library)
-    monkeypatch.setattr(desk, "Household", Household)
+    monkeypatch.setattr(housekeeping, "Household", Household)
     monkeypatch.setattr(desk, "_stop_on_signals", lambda _: None)
     monkeypatch.setattr("lean_memory_desktop.notify.Notifier.show", lambda _, notice: told.put(notice))
     return Household.ends
 
 
-def running(root: Path) -> threading.Thread:
+def begun(root: Path) -> threading.Thread:
     root.mkdir(exist_ok=True)
-    thread = threading.Thread(target=desk.Desk(root, opens=False).run)
+    house = housekeeping.Housekeeper(root)
+    house.start()
+    app = desk.Desk(root, house, opens=False)
+
+    def run() -> None:
+        app.run()
+        house.stop()
+
+    thread = threading.Thread(target=run)
     thread.start()
+    return thread
+
+
+def running(root: Path) -> threading.Thread:
+    thread = begun(root)
     eventually(lambda: seen and seen[0].visible)
     return thread
 
@@ -127,9 +143,7 @@ def test_what_cannot_be_kept_running_is_told_once_and_can_be_started_again(
 
 def test_it_ends_with_a_service_that_was_told_to_end(root: Path, ends: queue.SimpleQueue[Any]) -> None:
     ends.put(End.ASKED)
-    root.mkdir()
-    app = threading.Thread(target=desk.Desk(root, opens=False).run)
-    app.start()
+    app = begun(root)
     app.join(60)
     assert not app.is_alive()
 
@@ -149,6 +163,46 @@ def test_switches_are_kept_and_a_second_start_is_heard(
         choose(label)
     eventually((root / "paused").exists)
     eventually(lambda: b'"notifies": false' in ((root / "desktop.json").read_bytes() if (root / "desktop.json").exists() else b""))
+    choose("Quit")
+    app.join(60)
+    assert not app.is_alive()
+
+
+def test_it_runs_where_nothing_can_be_written_and_is_heard_once_there_is_room(
+    root: Path, ends: queue.SimpleQueue[Any], told: queue.SimpleQueue[Notice], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = OSError(28, "No space left on device")
+    ends.put(full)
+
+    def refuse(*_: object) -> None:
+        raise full
+
+    monkeypatch.setattr(desk, "_REDRAWN_EVERY", 0.02)
+    monkeypatch.setattr("lean_memory_desktop.doorbell.write_object", refuse)
+    monkeypatch.setattr("lean_memory_desktop.window_keeper.WindowKeeper.show", lambda *_: None)
+    app = running(root)
+    assert "Make room" in told.get(timeout=10).text
+    assert not ring(root)
+    monkeypatch.setattr("lean_memory_desktop.doorbell.write_object", write_object)
+    eventually(lambda: ring(root))
+    choose("Quit")
+    app.join(60)
+    assert not app.is_alive()
+
+
+def test_it_tells_the_time_of_the_zone_in_which_the_computer_is_by_now(
+    root: Path, ends: queue.SimpleQueue[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del ends
+    zones = [ZoneInfo("Europe/Lisbon")]
+    monkeypatch.setattr(desk, "_REDRAWN_EVERY", 0.02)
+    monkeypatch.setattr(desk, "local_zone", lambda _: zones[-1])
+    shown: list[Known] = []
+    monkeypatch.setattr(desk, "view", lambda known: shown.append(known) or view(known))
+    app = running(root)
+    eventually(lambda: shown[-1].now.tzinfo == zones[0])
+    zones.append(ZoneInfo("Asia/Tokyo"))
+    eventually(lambda: shown[-1].now.tzinfo == zones[1])
     choose("Quit")
     app.join(60)
     assert not app.is_alive()

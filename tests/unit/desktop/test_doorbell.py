@@ -19,7 +19,12 @@ from lean_memory_desktop.remembered import read_object, write_object
 def rung(root: Path) -> Iterator[queue.SimpleQueue[str]]:
     root.mkdir()
     pages: queue.SimpleQueue[str] = queue.SimpleQueue()
-    bell = Doorbell(root, pages.put)
+
+    def comes(page: str) -> bool:
+        pages.put(page)
+        return page != "time"
+
+    bell = Doorbell(root, comes)
     try:
         yield pages
     finally:
@@ -30,6 +35,11 @@ def test_it_is_heard_with_the_page_that_is_wished_for(root: Path, rung: queue.Si
     assert ring(root, "review")
     assert ring(root)
     assert (rung.get(timeout=10), rung.get(timeout=10)) == ("review", "")
+
+
+def test_one_that_is_ending_says_that_nothing_comes(root: Path, rung: queue.SimpleQueue[str]) -> None:
+    assert not ring(root, "time")
+    assert rung.get(timeout=10) == "time"
 
 
 def test_without_the_word_nobody_is_heard(root: Path, rung: queue.SimpleQueue[str]) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import queue
 import sys
 import textwrap
+import threading
 from pathlib import Path
 
 import pytest
 
 from lean_memory_desktop.remembered import write_object
+from lean_memory_desktop.supervisor import Patience
 from lean_memory_desktop.window import WINDOW_FILE, Place, on_a_screen, read_place
 from lean_memory_desktop.window_keeper import EXIT_NO_ENGINE, WindowKeeper
 from support.supervised import eventually, is_alive
@@ -92,9 +94,48 @@ def test_a_window_that_breaks_at_once_is_replaced_by_the_browser_and_tried_again
 
 
 def test_one_that_dies_after_it_worked_comes_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lean_memory_desktop.window_keeper._SOON", 0.0)
-    body = "print(page, file=out)\nif len(pathlib.Path(out.name).read_text().split()) < 3: sys.exit(9)\nsys.stdin.read()"
+    monkeypatch.setattr("lean_memory_desktop.window_keeper._PATIENCE", Patience(pauses=(0.0,)))
+    body = """
+        print(page, file=out)
+        print('shown', flush=True)
+        if len(pathlib.Path(out.name).read_text().split()) < 3: sys.exit(9)
+        sys.stdin.read()
+    """
     windows = keeper(root, body, queue.SimpleQueue())
     windows.show("review")
     eventually(lambda: told(root) == ["review"] * 3)
+    windows.stop()
+
+
+def test_one_that_dies_unseen_comes_back_when_it_is_wanted(root: Path) -> None:
+    body = """
+        import os, signal
+        print(os.getpid(), page, file=out)
+        print('shown', flush=True)
+        for line in sys.stdin:
+            print('hidden', flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+    """
+    shown: queue.SimpleQueue[str] = queue.SimpleQueue()
+    windows = keeper(root, body, shown)
+    windows.show("review")
+    windows.show("")
+    eventually(lambda: not any(thread.name == "window" or isinstance(thread, threading.Timer) for thread in threading.enumerate()))
+    assert len(told(root)) == 1
+    windows.show("models")
+    eventually(lambda: len(told(root)) == 2)
+    assert told(root)[1].endswith(" models")
+    assert shown.empty()
+    windows.stop()
+
+
+def test_its_log_stays_short_while_it_is_there(root: Path) -> None:
+    body = "sys.stderr.write('x' * 1_000_001 + '!'); sys.stderr.flush()\n" + OBEDIENT.replace("    ", "").replace(":print", ": print")
+    windows = keeper(root, body, queue.SimpleQueue())
+    log = root / "logs" / "window.log"
+    windows.show("")
+    eventually(lambda: log.exists() and log.stat().st_size > 1_000_000)
+    windows.show("models")
+    assert log.stat().st_size == 0
+    assert log.with_suffix(".log.1").read_bytes().endswith(b"!")
     windows.stop()
