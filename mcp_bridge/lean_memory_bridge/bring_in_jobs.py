@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from lean_memory.bringing_in import Report
+from lean_memory.bringing_in import Report, State
 from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory.service import MemoryService
 from lean_memory_bridge.refusals import TooManyCallsError
@@ -94,7 +94,9 @@ class BringInJobs:
             report = self._report(job)
             into = report.namespaces if job.asked.apply else ()
             job.report = BroughtInView.model_validate(asdict(report))
-            job.state = "stopped" if job.cancelled.is_set() or report.state == "stopped" else "done"
+            # A look that was broken off has not seen all of it; a deed says by itself how far it came.
+            broken_off = report.state is State.STOPPED or (job.cancelled.is_set() and not job.asked.apply)
+            job.state = "stopped" if broken_off else "done"
             if job.state == "done" and job.asked.apply:
                 job.finished()
         except LeanMemoryError as error:

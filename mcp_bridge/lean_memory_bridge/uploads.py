@@ -56,8 +56,11 @@ class Uploads:
         size, files = self._sizes[upload]
         return Upload(id=upload, bytes=size, files=files)
 
-    def put(self, upload: str, name: str, offset: int, piece: bytes) -> Upload:
-        """Add a piece at the end of a file, where `offset` must be. Raises `InvalidInputError`, `NotFoundError`, `StorageFullError`."""
+    def put(self, upload: str, name: str, offset: int, piece: bytes, *, modified: int | None = None) -> Upload:
+        """Add a piece at the end of a file, where `offset` must be; `modified` is when the file was changed last, in epoch milliseconds.
+
+        Raises `InvalidInputError`, `NotFoundError`, `StorageFullError`.
+        """
         size, files = self._sizes[self.look(upload).id]
         path = self._folder / upload / _safe(name)
         there = path.stat().st_size if path.exists() else None
@@ -73,6 +76,9 @@ class Uploads:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(handle, "ab") as file:
             file.write(piece)
+        if modified is not None:
+            # Notes without a date of their own count as said when their file was changed.
+            os.utime(path, ns=(modified * 1_000_000, modified * 1_000_000))
         self._sizes[upload] = (size + len(piece), files + (there is None))
         return self.look(upload)
 
@@ -106,8 +112,7 @@ class Uploads:
     def _drop_old(self) -> None:
         for upload in list(self._sizes):
             folder = self._folder / upload
-            newest = max((path.stat().st_mtime for path in (folder, *folder.rglob("*"))), default=0.0) if folder.exists() else 0.0
-            if newest < time.time() - KEPT_SECONDS:
+            if not folder.exists() or folder.stat().st_ctime < time.time() - KEPT_SECONDS:
                 self.remove(upload)
 
 

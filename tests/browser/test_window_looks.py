@@ -51,6 +51,11 @@ _BUILT = (
     "mark_",
     "role_",
     "tier_",
+    "occasion_",
+    "take_out_",
+    "bringing_",
+    "import_",
+    "rule_does_",
 )
 """Beginnings of names that are put together from what the service says."""
 HEAVIEST = 300_000
@@ -154,7 +159,10 @@ def test_what_others_wrote_is_as_their_packages_have_it_with_its_licence(folder:
 
 
 def test_both_languages_say_everything() -> None:
-    english, chinese = (_names(STATIC / "app" / f"words.{language}.js") for language in ("en", "zh"))
+    english, chinese = (
+        _names(STATIC / "app" / f"words.{language}.js") | _names(STATIC / "app" / f"words.keeping.{language}.js")
+        for language in ("en", "zh")
+    )
     assert english == chinese
     used = "".join(path.read_text(encoding="utf-8") for path in (STATIC / "app").rglob("*.js"))
     assert sorted(name for name in english if f"'{name}'" not in used and not name.startswith(_BUILT)) == []

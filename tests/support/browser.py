@@ -26,7 +26,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
-PAGES = ("review", "memories", "time", "assistants", "models", "activity", "settings", "welcome")
+PAGES = ("review", "memories", "time", "assistants", "models", "activity", "settings", "keeping", "welcome")
 
 
 @dataclass(kw_only=True)

@@ -34,10 +34,11 @@ async def put(
     request: Request,
     name: Annotated[str, Query(min_length=1, max_length=2000, description="The file's name, with the folders above it.")],
     offset: Annotated[int, Query(ge=0, le=1 << 40, description="How much of the file was sent before.")] = 0,
+    modified: Annotated[int | None, Query(ge=0, le=1 << 42, description="When it was changed last, in epoch milliseconds.")] = None,
 ) -> Upload:
     """Add a piece at the end of a file."""
     piece = await request.body()
-    return await asyncio.to_thread(parts.uploads.put, upload, name, offset, piece)
+    return await asyncio.to_thread(parts.uploads.put, upload, name, offset, piece, modified=modified)
 
 
 @router.delete("/uploads/{upload}")

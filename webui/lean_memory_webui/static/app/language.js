@@ -1,11 +1,14 @@
 // What the page says, in the person's language, and dates and numbers the way that language writes them.
 
 import { computed, signal } from '@preact/signals';
-import { en } from './words.en.js';
-import { zh } from './words.zh.js';
+import { en as enPages } from './words.en.js';
+import { en as enKeeping } from './words.keeping.en.js';
+import { zh as zhKeeping } from './words.keeping.zh.js';
+import { zh as zhPages } from './words.zh.js';
 
 const CHOSEN = 'lean-memory.language';
-const WORDS = { en, zh };
+const en = { ...enPages, ...enKeeping };
+const WORDS = { en, zh: { ...zhPages, ...zhKeeping } };
 
 /** `en`, `zh`, or empty for the browser's own. */
 export const chosen = signal(localStorage.getItem(CHOSEN) ?? '');

@@ -13,6 +13,7 @@ import { Correcting } from './correcting.js';
 import { waiting } from './pending.js';
 import { Activity } from './pages/activity.js';
 import { Assistants } from './pages/assistants.js';
+import { Keeping } from './pages/keeping.js';
 import { Memories } from './pages/memories.js';
 import { Models } from './pages/models.js';
 import { Review } from './pages/review.js';
@@ -20,7 +21,7 @@ import { Settings } from './pages/settings.js';
 import { Time } from './pages/time.js';
 import { Welcome, isNew } from './pages/welcome.js';
 
-const SHOWN = { review: Review, memories: Memories, time: Time, assistants: Assistants, models: Models, activity: Activity, settings: Settings, welcome: Welcome };
+const SHOWN = { review: Review, memories: Memories, time: Time, assistants: Assistants, models: Models, activity: Activity, settings: Settings, keeping: Keeping, welcome: Welcome };
 
 function App() {
   useEffect(() => {

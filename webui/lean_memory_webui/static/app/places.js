@@ -4,6 +4,8 @@ import { computed, signal } from '@preact/signals';
 import { snapshot } from './service.js';
 
 export const PAGES = ['review', 'memories', 'time', 'assistants', 'models', 'activity', 'settings'];
+/** Pages that are reached from others. */
+const BESIDE = ['welcome', 'keeping'];
 const FIRST = 'memories';
 
 export const page = signal(read());
@@ -36,5 +38,5 @@ export function follow() {
 function read() {
   // A link that lets a browser in may name the page after its code.
   const name = location.hash.replace(/^#(code=[\w-]+)?\//, '');
-  return PAGES.includes(name) || name === 'welcome' ? name : FIRST;
+  return PAGES.includes(name) || BESIDE.includes(name) ? name : FIRST;
 }

@@ -75,14 +75,16 @@ async function enter(code) {
   }
 }
 
-async function send(method, path, { query, body, ended }) {
+/** Call a route; the answer itself, once it is one. A body that is a piece of a file goes as it is. Raises `Trouble`. */
+export async function send(method, path, { query, body, ended } = {}) {
   const asked = new URLSearchParams(Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== ''));
   const address = `/api/v1/${path}${asked.size ? `?${asked}` : ''}`;
   const headers = { 'X-Lean-Memory-Window': localStorage.getItem(KEY) ?? '' };
-  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  const raw = body instanceof Blob;
+  if (body !== undefined) headers['Content-Type'] = raw ? 'application/octet-stream' : 'application/json';
   let answer;
   try {
-    answer = await fetch(address, { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: ended, credentials: 'same-origin' });
+    answer = await fetch(address, { method, headers, body: body === undefined || raw ? body : JSON.stringify(body), signal: ended, credentials: 'same-origin' });
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     if (connection.value === 'on') connection.value = 'lost';

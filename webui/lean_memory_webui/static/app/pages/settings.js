@@ -20,6 +20,7 @@ export function Settings() {
       ${error ? html`<${Sorry} error=${error} />` : !data ? html`<${Waiting} />` : html`<div><p class="break"><code>${data.root}</code></p>
         <p class="soft small">${t('data_sizes', number(data.namespaces.length), size(data.namespaces.reduce((sum, one) => sum + one.bytes, 0)))}</p></div>`}
     </${Setting}>
+    <${Setting} name=${t('keeping')} about=${t('keeping_open')}><a href="#/keeping">${t('keeping_go')}</a></${Setting}>
     <${Setting} name=${t('this_browser')} about=${t('this_browser_about')}><button onClick=${() => leave().catch(complain)}>${t('leave')}</button></${Setting}>
     <p class="soft small">Lean Memory ${snapshot.value.service_version} · <a href="/static/vendor/vendored.toml">${t('licences')}</a> · <a href="#/welcome">${t('welcome_again')}</a></p>`;
 }
