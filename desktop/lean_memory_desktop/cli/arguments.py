@@ -19,7 +19,7 @@ try:
   lean-memory search employer --as-of 2024-05-31         ask what held then
 """
 _KINDS = ("merge", "demotion", "summary", "same_entity", "conflict", "forget")
-_SOURCES = ("lean-memory", "chatgpt", "claude", "mem0", "basic-memory", "mcp-memory", "text")
+SOURCES = ("lean-memory", "chatgpt", "claude", "mem0", "basic-memory", "mcp-memory", "text")
 _MOMENT = "an ISO date or date and time; without an offset it is local time"
 
 
@@ -117,7 +117,7 @@ def _add_retention(commands: _Commands) -> None:
 
 def _bring_in(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="?", action=_AsList, metavar="PATH", help="a file or folder; without one, older files here are listed")
-    parser.add_argument("--from", dest="kind", metavar="KIND", help=f"what it is, where that is not seen: {', '.join(_SOURCES)}")
+    parser.add_argument("--from", dest="kind", metavar="KIND", help=f"what it is, where that is not seen: {', '.join(SOURCES)}")
     parser.add_argument("--dry-run", action="store_true", help="say what would come of it, and write nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
