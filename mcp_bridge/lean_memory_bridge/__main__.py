@@ -95,10 +95,14 @@ def _serve(root: Path, token: str, chosen: argparse.Namespace) -> int:
             version=version(),
             instance=secrets.token_hex(16),
         )
+        code = 0
         try:
-            return _run(root, token, runtime, listener, chosen)
+            code = _run(root, token, runtime, listener, chosen)
         finally:
-            remove_runtime(root, runtime.instance)
+            if code != EXIT_BEGIN_ANEW:
+                # The next one, which comes at once, else would not know the port, and HTTP clients know no other.
+                remove_runtime(root, runtime.instance)
+        return code
 
 
 def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, chosen: argparse.Namespace) -> int:

@@ -89,7 +89,7 @@ class Service:
         self._jobs = Jobs(memory, self._changed_elsewhere)
         settings = read_settings(root)
         self._room = ModelRoom(memory, models or RemoteModels(settings), changed=self._changed_elsewhere, outdated=outdated)
-        self._desk = ModelDesk(settings, self._changed_elsewhere)
+        self._desk = ModelDesk(settings, self._changed_elsewhere, self._room.chosen)
         self.parts = self._made(root=root, memory=memory, runtime=runtime, token=token, stop=stop)
         self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
         self.api = self._build()

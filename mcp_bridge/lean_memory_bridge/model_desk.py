@@ -25,10 +25,10 @@ _ELSEWHERE = "The download is another command's; stop it there with Ctrl-C. What
 
 
 class ModelDesk:
-    """One download at a time. `changed` is called, from any thread, when a download stands otherwise."""
+    """One download at a time. From any thread, `changed` is called when a download stands otherwise, `chosen` when a tier may have been chosen."""
 
-    def __init__(self, settings: Settings, changed: Callable[[], None]) -> None:
-        self._settings, self._changed = settings, changed
+    def __init__(self, settings: Settings, changed: Callable[[], None], chosen: Callable[[], None]) -> None:
+        self._settings, self._changed, self._chosen = settings, changed, chosen
         self._alone = threading.Lock()
         self._pull: _Pull | None = None
 
@@ -40,7 +40,7 @@ class ModelDesk:
         library.origin(source)
         with self._alone:
             if self._pull is None or not self._pull.is_alive():
-                self._pull = _Pull(library, tier, source, then_use=then_use, ended=self._changed)
+                self._pull = _Pull(library, tier, source, then_use=then_use, ended=self._has_ended)
                 self._pull.start()
             pull = self._pull
         pull.begun.wait(_BEGINNING)
@@ -61,6 +61,7 @@ class ModelDesk:
         """Choose a tier that is here. Raises `InvalidInputError` and `ModelFetchError`."""
         ModelLibrary.of(self._settings).use(tier)
         self._changed()
+        self._chosen()
 
     def remove(self, tier: str) -> int:
         """Delete the models of a tier that is not in use; the bytes that were freed. Raises like `use`."""
@@ -101,6 +102,10 @@ class ModelDesk:
     def close(self) -> None:
         """Stop a download; what came is kept, and the next one goes on from there."""
         self._stopped()
+
+    def _has_ended(self) -> None:
+        self._changed()
+        self._chosen()
 
     def _stopped(self) -> _Pull | None:
         """The last download that was begun here, told to stop; it may be alive still where its line is mute."""

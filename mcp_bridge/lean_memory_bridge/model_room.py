@@ -24,12 +24,13 @@ log = logging.getLogger(__name__)
 
 LOOK = 0.5
 """Seconds between two looks at the worker."""
+_CHECK = 2.0
+"""Seconds between two looks at whether other models were chosen."""
 SWEEP = 60.0
 """Seconds after which every namespace is looked at again: other processes write too, and a model that failed may be there by now."""
 _AT_A_TIME, _AT_MOST_SECONDS = 8, 2.0
 """Texts that are finished between two looks at whether the service ends, and after how long none is begun."""
 _GOODBYE = 10.0
-_LOOKS_TO_A_CHECK = 4
 _LACKING = {Role.EMBEDDER: NO_SECOND, Role.RERANKER: NO_CROSS_ENCODER}
 """What an answer lacks without the model."""
 
@@ -50,6 +51,7 @@ class ModelRoom:
         self._news = threading.Condition()
         self._touched: set[str] = set()
         self._sweeps = True
+        self._checks = False
         self._ended = False
         self._making: dict[str, _Making] = {}
         self._threads = [
@@ -59,19 +61,19 @@ class ModelRoom:
     @property
     def lacking(self) -> tuple[str, ...]:
         """What answers lack at present."""
-        return self._lacking(self._models.roles)
+        return tuple(name for role, name in _LACKING.items() if self._models.holds(role) and not self._models.serves(role))
 
     def view(self) -> ModelsView:
         """The tier, its models, and what is being made."""
-        making, roles = sorted(self._making.items()), self._models.roles
+        making = sorted(self._making.items())
         return ModelsView(
             tier=self._models.tier,
             roles=tuple(
                 RoleView(role=role.value, state=one.state.value, message=one.message, model_id=one.model_id, revision=one.revision)
-                for role, one in roles.items()
+                for role, one in self._models.roles.items()
             ),
             vectors=tuple(VectorsView(namespace=name, done=one.texts - one.missing, total=one.texts) for name, one in making),
-            lacking=self._lacking(roles),
+            lacking=self.lacking,
         )
 
     def start(self) -> None:
@@ -95,19 +97,25 @@ class ModelRoom:
             self._touched.add(namespace)
             self._news.notify_all()
 
-    def _lacking(self, roles: Roles) -> tuple[str, ...]:
-        return tuple(name for role, name in _LACKING.items() if self._models.holds(role) and roles[role].state is not State.READY)
+    def chosen(self) -> None:
+        """Somebody chose other models."""
+        with self._news:
+            self._checks = True
+            self._news.notify_all()
 
     def _follow(self) -> None:
-        before, looks = self._models.roles, 0
-        while not self._is_over(LOOK):
-            now, looks = self._models.look(), looks + 1
+        """Look at the worker where there may be one, and now and then at what is chosen."""
+        before, checked = self._models.roles, monotonic()
+        while not self._is_over(LOOK if self._models.are_any else _CHECK):
+            now = self._models.look()
             if now != before:
                 self._sweeps_if_newly_ready(before, now)
                 before = now
                 self._changed()
-            if looks % _LOOKS_TO_A_CHECK == 0 and self._models.is_outdated:
-                self._outdated()
+            if self._checks or monotonic() - checked >= _CHECK:
+                self._checks, checked = False, monotonic()
+                if self._models.is_outdated:
+                    self._outdated()
 
     def _sweeps_if_newly_ready(self, before: Roles, now: Roles) -> None:
         if any(now[role].state is State.READY is not before[role].state for role in Role):
@@ -117,7 +125,7 @@ class ModelRoom:
 
     def _is_over(self, seconds: float) -> bool:
         with self._news:
-            self._news.wait_for(lambda: self._ended, timeout=seconds)
+            self._news.wait_for(lambda: self._ended or self._checks, timeout=seconds)
             return self._ended
 
     def _work(self) -> None:

@@ -75,7 +75,11 @@ class SlowEmbedder(WordEmbedder):
 class SharedWords:
     identity = ModelIdentity(model_id="tests/shared", revision="1", dims=0)
 
+    def __init__(self, pause: float = 0.0) -> None:
+        self._pause = pause
+
     def score(self, query: str, texts: Sequence[str], *, seconds: float) -> NDArray[np.float32]:
+        time.sleep(self._pause)
         asked = set(query.casefold().split())
         return np.array([len(asked & set(text.casefold().split())) / max(1, len(asked)) for text in texts], np.float32)
 
@@ -116,13 +120,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=0.0, help="how long the embedder takes to load; the others take no time")
     parser.add_argument("--until", type=Path, help="a file without which the embedder is not loaded")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds for each text that is embedded")
+    parser.add_argument("--judging", type=float, default=0.0, help="seconds for each question of the cross-encoder")
     parser.add_argument("--lull", type=float, default=900.0)
     parser.add_argument("--log", type=Path)
     parser.add_argument("--supervised", action="store_true")
     chosen = parser.parse_args()
     models: dict[Role, Model] = {
         Role.EMBEDDER: SlowEmbedder(chosen.pause, chosen.log),
-        Role.RERANKER: SharedWords(),
+        Role.RERANKER: SharedWords(chosen.judging),
         Role.EXTRACTOR: Capitals(),
     }
     tick = threading.Event()

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory.models.installed import installed, tier_in_use
-from lean_memory.models.manifest import Manifest, ModelSpec, Role, read_manifest
+from lean_memory.models.manifest import BUILTIN, Manifest, ModelSpec, Role, read_manifest
 from lean_memory.models.ports import Embedder, EntityRelationModel, Reranker
 from lean_memory.models.remote import Link, RemoteEmbedder, RemoteExtractor, RemoteReranker
+from lean_memory.models.rest import Rest
 from lean_memory.models.worker_file import Roles, RoleState, State
 from lean_memory.settings import Settings
 
@@ -31,6 +32,7 @@ class RemoteModels:
         self._settings = settings
         self._tier, self._held, self._trouble = _read(settings)
         self._link = Link(settings.root)
+        self._rests = {role: Rest() for role in (Role.EMBEDDER, Role.RERANKER)}
 
     @property
     def tier(self) -> str:
@@ -41,19 +43,28 @@ class RemoteModels:
     def embedder(self) -> Embedder | None:
         """The second embedder, if the tier has one that is there."""
         spec = self._spec(Role.EMBEDDER)
-        return None if spec is None else RemoteEmbedder(self._link, spec)
+        return None if spec is None else RemoteEmbedder(self._link, spec, rest=self._rests[Role.EMBEDDER])
 
     @property
     def reranker(self) -> Reranker | None:
         """The cross-encoder, if the tier has one that is there."""
         spec = self._spec(Role.RERANKER)
-        return None if spec is None else RemoteReranker(self._link, spec)
+        return None if spec is None else RemoteReranker(self._link, spec, rest=self._rests[Role.RERANKER])
 
     @property
     def extractor(self) -> Callable[[], EntityRelationModel] | None:
         """What gives the extractor, if the tier has one that is there."""
         spec = self._spec(Role.EXTRACTOR)
         return None if spec is None else lambda: RemoteExtractor(self._link, spec)
+
+    @property
+    def are_any(self) -> bool:
+        """Whether there is any model that a worker may hold."""
+        return bool(self._held)
+
+    def serves(self, role: Role) -> bool:
+        """Whether a search can have that model at present, as far as was last seen."""
+        return self._link.states[role].state is State.READY and not self._resting(role)
 
     def holds(self, role: Role) -> bool:
         """Whether the tier has a model of that role that is there."""
@@ -73,6 +84,9 @@ class RemoteModels:
     @property
     def is_outdated(self) -> bool:
         """Whether other models are to be used by now than when this was made."""
+        if self._tier == BUILTIN == tier_in_use(self._settings.root):
+            # It has no others, so that the list of models need not be read.
+            return False
         return _read(self._settings)[:2] != (self._tier, self._held)
 
     def close(self) -> None:
@@ -84,11 +98,17 @@ class RemoteModels:
 
     def _told(self, role: Role, state: RoleState) -> RoleState:
         spec = self._spec(role)
+        if state.state is State.READY:
+            return replace(state, message=self._resting(role) or state.message)
         if spec is None or state.state is not State.ABSENT:
             return replace(state, message=state.message or self._trouble)
         why = "" if find_spec("torch") else " Torch is not installed; install lean-memory-desktop[models] to use it."
         message = f"The model is there, and no worker holds it.{why}"
         return replace(state, message=message, model_id=spec.model_id, revision=spec.revision)
+
+    def _resting(self, role: Role) -> str:
+        rest = self._rests.get(role)
+        return "" if rest is None else rest.message
 
 
 def _read(settings: Settings) -> tuple[str, Held, str]:

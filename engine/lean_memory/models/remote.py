@@ -22,6 +22,7 @@ from lean_memory.errors import ModelError, ModelUnavailableError
 from lean_memory.forking import Mutex
 from lean_memory.models.manifest import ModelSpec, Role
 from lean_memory.models.ports import UNMEASURED, CosineThresholds, FoundEntity, FoundRelation, Markup, Vectors
+from lean_memory.models.rest import Rest
 from lean_memory.models.worker_file import HOST, NOBODY, Roles, State, Worker, proof, read_worker, roles_of
 
 QUESTION_SECONDS = 1.0
@@ -170,10 +171,13 @@ def _greeted(root: Path, patience: float) -> _Connection:
 
 
 class RemoteEmbedder:
-    """The worker's embedder; an `Embedder` whose calls raise `ModelUnavailableError` where it is not there in time."""
+    """The worker's embedder; an `Embedder` whose calls raise `ModelUnavailableError` where it is not there in time.
 
-    def __init__(self, link: Link, spec: ModelSpec, *, question_seconds: float = QUESTION_SECONDS) -> None:
-        self._link, self._spec, self._question_seconds = link, spec, question_seconds
+    Questions, for which somebody waits, are kept from one that is too slow for them for as long as its `rest` says.
+    """
+
+    def __init__(self, link: Link, spec: ModelSpec, *, question_seconds: float = QUESTION_SECONDS, rest: Rest | None = None) -> None:
+        self._link, self._spec, self._question_seconds, self._rest = link, spec, question_seconds, rest or Rest()
 
     @property
     def identity(self) -> ModelIdentity:
@@ -190,7 +194,8 @@ class RemoteEmbedder:
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """The vector for a question; shape (dims,)."""
-        return self._vectors([text], self._question_seconds, is_question=True)[0]
+        with self._rest.watched(self._question_seconds):
+            return self._vectors([text], self._question_seconds, is_question=True)[0]
 
     def _vectors(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Vectors:
         asked = {**_named(self._spec), "texts": [*texts], "is_question": is_question}
@@ -198,10 +203,10 @@ class RemoteEmbedder:
 
 
 class RemoteReranker:
-    """The worker's cross-encoder; a `Reranker`."""
+    """The worker's cross-encoder; a `Reranker`, which is not asked for as long as its `rest` says."""
 
-    def __init__(self, link: Link, spec: ModelSpec) -> None:
-        self._link, self._spec = link, spec
+    def __init__(self, link: Link, spec: ModelSpec, *, rest: Rest | None = None) -> None:
+        self._link, self._spec, self._rest = link, spec, rest or Rest()
 
     @property
     def identity(self) -> ModelIdentity:
@@ -210,7 +215,8 @@ class RemoteReranker:
     def score(self, query: str, texts: Sequence[str], *, seconds: float) -> NDArray[np.float32]:
         """How well each text answers `query`, 0 to 1, in order."""
         asked = {**_named(self._spec), "query": query, "texts": [*texts]}
-        return _numbers(self._link.call(Role.RERANKER, "/score", asked, seconds), len(texts), 1)[:, 0]
+        with self._rest.watched(seconds):
+            return _numbers(self._link.call(Role.RERANKER, "/score", asked, seconds), len(texts), 1)[:, 0]
 
 
 class RemoteExtractor:

@@ -11,7 +11,7 @@ import pytest
 
 from lean_memory.models.installed import choose_tier
 from lean_memory_bridge.client import ServiceClient
-from lean_memory_bridge.runtime import admin_token, find
+from lean_memory_bridge.runtime import admin_token, find, read_runtime
 from lean_memory_bridge.schemas import ModelsView
 from lean_memory_desktop.supervisor import Patience, Program
 from support import worker
@@ -96,7 +96,14 @@ def test_a_service_begins_anew_with_the_models_that_were_chosen_meanwhile(tmp_pa
         before = client.live.instance
         assert (client.models().tier, client.models().lacking) == ("builtin", ())
         choose_tier(root, "slow")
-        eventually(lambda: (now := find(root)) is not None and now.instance != before)
-        # It may have another port by now.
+        known = set[bool]()
+
+        def is_another() -> bool:
+            known.add(read_runtime(root) is not None)
+            return (now := find(root)) is not None and now.instance != before
+
+        eventually(is_another)
+        # All the while it is known which port to try first. Somebody else may have taken it.
+        assert known == {True}
         now = ServiceClient(root, live(root), admin_token(root)).models()
         assert (now.tier, now.lacking) == ("slow", ("second-embedder", "cross-encoder"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import signal
@@ -17,12 +18,15 @@ import numpy as np
 import pytest
 
 from lean_memory.errors import ModelError, ModelUnavailableError
+from lean_memory.models.in_use import RemoteModels
 from lean_memory.models.manifest import Role
 from lean_memory.models.remote import Link, RemoteEmbedder, RemoteExtractor, RemoteReranker
 from lean_memory.models.worker_file import LOCK_FILE, WORKER_FILE, State, read_worker, write_worker
+from lean_memory.settings import read_settings
 from support import slow_worker, worker
 from support.embedding import WordEmbedder
 from support.listening import StrangeListener
+from support.supervised import eventually
 
 TEXTS = [f"The {thing} number {number} is red." for number, thing in enumerate(["lamp", "door", "cat"] * 30)]
 EMBEDDER, RERANKER, EXTRACTOR = (slow_worker.spec(role) for role in Role)
@@ -91,6 +95,23 @@ def test_a_worker_that_is_mute_costs_no_more_than_the_limit_and_only_once(root: 
         process.send_signal(signal.SIGCONT)
         worker.wait_for(link, State.READY)
         embedder.embed_query("lamp")
+
+
+def test_a_cross_encoder_that_is_too_slow_rests_and_says_so_and_no_search_waits_for_it(root: Path) -> None:
+    settings = replace(read_settings(root), models_manifest=worker.put_in_use(root))
+    with worker.running(root, "--judging", "2") as _, contextlib.closing(RemoteModels(settings)) as models:
+        eventually(lambda: models.look()[Role.RERANKER].state is State.READY and models.serves(Role.RERANKER))
+        reranker = models.reranker
+        assert reranker is not None
+
+        def rests() -> bool:
+            models.look()
+            with pytest.raises(ModelUnavailableError) as refused:
+                reranker.score("red lamp", TEXTS, seconds=0.5)
+            told = models.roles[Role.RERANKER]
+            return "too slow for" in str(refused.value) and told.message == str(refused.value) and not models.serves(Role.RERANKER)
+
+        eventually(rests)
 
 
 def test_a_question_goes_before_the_texts_that_nobody_waits_for(root: Path, link: Link) -> None:
