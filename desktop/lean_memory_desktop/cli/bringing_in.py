@@ -114,7 +114,7 @@ def _contradictions(report: Report) -> list[str]:
         return []
     shown = [f"- {' / '.join(part.there)} (here: {' / '.join(part.here)})" for part in report.conflicts[:_SHOWN]]
     more = [f"- and {len(report.conflicts) - _SHOWN} more (--json lists all)"] if len(report.conflicts) > _SHOWN else []
-    return ["These contradict what is here, which stays:", *shown, *more]
+    return ["Of these something else is known here too; each takes its place by its dates:", *shown, *more]
 
 
 def _list(options: Options, found: list[Path]) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import tzlocal
 
+from lean_memory.bringing_in.older_placing import Told, place, told_anew
 from lean_memory.bringing_in.older_records import OlderRecords
 from lean_memory.bringing_in.sources import Entry, Source
 from lean_memory.bringing_in.taking_in import Course
@@ -17,13 +18,14 @@ from lean_memory.bringing_in.values import SAMPLES, Kind, Report, State
 from lean_memory.clock import Clock
 from lean_memory.custody import Fate, Imported
 from lean_memory.errors import InvalidInputError, quoted
+from lean_memory.open_namespace import OpenNamespace
 from lean_memory.settings import Settings
 from lean_memory.store import backups
 from lean_memory.store.bringing_in import Given, bring_in
 from lean_memory.store.migrate import builtin_migrations
 from lean_memory.store.older_file import OlderRows, namespaces_in, opened_older, rows_of
+from lean_memory.vectors import Pace
 
-_CONFLICT = "It contradicts what is here, which stays (shown apart)."
 _NONE = "A file holds no namespace with anything in it."
 
 
@@ -34,6 +36,8 @@ class Older:
     settings: Settings
     clock: Clock
     cleared: Callable[[str], AbstractContextManager[None]]
+    within: Callable[[str, Callable[[OpenNamespace], int]], int]
+    """Does something with a namespace that is there."""
     into: str | None
     apply: bool
 
@@ -55,7 +59,7 @@ def bring_older_in(source: Source, entries: tuple[Entry, ...], older: Older, cou
         for rows in given:
             if course.cancelled():
                 return replace(report, state=State.STOPPED, left_out=tally.told())
-            report = _with(report, rows, older, tally)
+            report = _with(report, rows, older, tally, course)
         source.done += entry.size
         course.progress()
     return replace(report, left_out=tally.told())
@@ -66,15 +70,16 @@ def _read(path: Path, older: Older) -> list[OlderRows]:
         return [rows_of(con, name) for name in namespaces_in(con)]
 
 
-def _with(report: Report, rows: OlderRows, older: Older, tally: Tally) -> Report:
+def _with(report: Report, rows: OlderRows, older: Older, tally: Tally, course: Course) -> Report:
     """The report with what came of one namespace."""
     name = rows.namespace if older.into is None else older.into
     made = OlderRecords(rows=rows, tz=older.settings.timezone or tzlocal.get_localzone_name(), left=tally)
     records = made.records()
     told = _bring(Given(name=name, schema_version=builtin_migrations()[-1].version, records=records), older)
     conflicts = told.of(Fate.CONFLICT)
-    if conflicts:
-        tally.note(Passed(reason=_CONFLICT, count=sum(len(part.there) for part in conflicts)))
+    anew = told_anew(records, conflicts, tally)
+    if older.apply:
+        older.within(name, lambda opened: _settle(opened, anew, course))
     texts = [str(record["text"]) for record in records if record["kind"] == "episode"]
     times = [t_ref for record in records if record["kind"] == "episode" and isinstance(t_ref := record["t_ref"], int)]
     since = [at for at in (report.since, *times) if at is not None]
@@ -96,6 +101,13 @@ def _with(report: Report, rows: OlderRows, older: Older, tally: Tally) -> Report
         kept_aside=told.kept_aside or report.kept_aside,
         notes=(*report.notes, f"From schema version {rows.version} of “{quoted(rows.namespace)}”."),
     )
+
+
+def _settle(opened: OpenNamespace, anew: Told, course: Course) -> int:
+    """Place what is told beside what was here, and make the vectors of everything that came; gives how many facts are new."""
+    new = opened.store.change(lambda tx: place(tx, anew)) if anew else 0
+    opened.catch_up_vectors(Pace(limit=None, ends=None, progress=None, cancelled=course.cancelled))
+    return new
 
 
 def _bring(given: Given, older: Older) -> Imported:

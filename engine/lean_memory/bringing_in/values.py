@@ -84,7 +84,7 @@ class Report:
     """When the latest of them was said."""
     left_out: tuple[LeftOut, ...] = ()
     conflicts: tuple[Part, ...] = ()
-    """Of the older files: where what is here and what is there went on differently; what is here stays."""
+    """Of the older files: where something else is known here too; what they say takes its place beside it by its dates."""
     samples: tuple[str, ...] = ()
     """In a preview, the first texts that would be added, shortened."""
     notes: tuple[str, ...] = ()

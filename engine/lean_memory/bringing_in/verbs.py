@@ -135,5 +135,8 @@ class BringingIn(ABC):
             look(None)
 
     def _bring_older(self, source: Source, chosen: Chosen, into: str | None, course: Course, *, apply: bool) -> Report:
-        older = Older(settings=self._settings, clock=self._clock, cleared=self._files.cleared, into=into, apply=apply)
+        def within(name: str, do: Callable[[OpenNamespace], int]) -> int:
+            return self._with(name, do, create=False)
+
+        older = Older(settings=self._settings, clock=self._clock, cleared=self._files.cleared, within=within, into=into, apply=apply)
         return bring_older_in(source, chosen.entries, older, course)

@@ -16,6 +16,7 @@ from typing import cast
 
 import apsw
 
+from lean_memory.domain import EpisodeId
 from lean_memory.errors import DamagedFileError, InvalidInputError, StorageError
 from lean_memory.store.connection import errors_translated, open_connection, pragma_int
 from lean_memory.store.namespaces import FileKind, kind_of
@@ -25,6 +26,12 @@ VERSIONS = (0, 1, 2, 3)
 
 _TABLES = ("episode", "entity", "fact")
 _MAGIC = b"SQLite format 3\x00"
+
+_SAID = """
+    SELECT 1 FROM fact f JOIN episode e ON e.id = f.episode_id WHERE e.uid = :uid AND f.predicate = :predicate AND f.object_key = :key
+    UNION ALL
+    SELECT 1 FROM evidence c JOIN episode e ON e.id = c.episode_id WHERE e.uid = :uid AND c.predicate = :predicate AND c.object_key = :key
+"""
 
 Value = str | int | float | bytes | None
 Row = Mapping[str, Value]
@@ -100,6 +107,11 @@ def rows_of(con: apsw.Connection, namespace: str) -> OlderRows:
         facts=facts,
         derivations=tuple((str(made), str(source)) for made, source in pairs if made in own and source in own),
     )
+
+
+def has_said(con: apsw.Connection, uid: EpisodeId, predicate: str, object_key: str) -> bool:
+    """Whether an episode of an open namespace has said this already, as a fact or about one."""
+    return con.execute(_SAID, {"uid": uid, "predicate": predicate, "key": object_key}).fetchone() is not None
 
 
 def _rows(con: apsw.Connection, table: str, namespace: str) -> tuple[Row, ...]:

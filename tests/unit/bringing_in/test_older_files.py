@@ -97,14 +97,36 @@ def test_files_in_the_data_root_are_found_and_stay_where_they_are(memory: Memory
     assert memory.namespaces() == ["ana", "earlier"]
 
 
-def test_where_something_is_known_already_what_contradicts_it_is_told_and_the_rest_comes(memory: Memory, tmp_path: Path) -> None:
+def test_where_something_is_known_already_both_take_their_place_by_their_dates(memory: Memory, tmp_path: Path) -> None:
     memory.add("ana", "I work at Hooli.", t_ref=day(40))
-    report = memory.bring_in(older_file(tmp_path / "ana.db", 3))
-    assert [(part.subject, part.predicate) for part in report.conflicts] == [("user", "works_at")]
-    assert [f.object for f in memory.facts("ana", predicate="works_at")] == ["Hooli"]
-    assert {f.object for f in memory.facts("ana", predicate="lives_in")} == {"Porto"}
-    assert report.kept_aside is not None
-    assert memory.check("ana") == []
+    memory.add("ana", "I like rowing.", t_ref=day(4))
+    path = older_file(tmp_path / "ana.db", 3)
+    previewed = memory.preview_bring_in(path)
+    for _ in range(2):
+        report = memory.bring_in(path)
+        assert [(p.subject, p.predicate) for p in report.conflicts] == [(p.subject, p.predicate) for p in previewed.conflicts]
+        assert {(part.subject, part.predicate) for part in report.conflicts} == {("user", "works_at"), ("user", "likes")}
+        assert [f.object for f in memory.facts("ana", predicate="works_at")] == ["Hooli"]
+        assert {f.object for f in memory.facts("ana", predicate="works_at", as_of=day(20))} == {"Globex"}
+        assert {f.object for f in memory.facts("ana", predicate="works_at", as_of=day(5))} == {"Acme"}
+        assert {f.object for f in memory.facts("ana", predicate="likes")} == {"tea", "jazz", "rowing"}
+        assert {f.object for f in memory.facts("ana", predicate="lives_in")} == {"Porto"}
+        assert [one.count for one in report.left_out] == [1]
+        assert memory.check("ana") == []
+    [worked] = memory.facts("ana", predicate="works_at")
+    assert [entry.fact.object for entry in memory.history("ana", worked.id)] == ["Acme", "Globex", "Hooli"]
+    assert len(memory.facts("ana", include_history=True, include_cold=True)) == len(
+        {f.id for f in memory.facts("ana", include_history=True)}
+    )
+
+
+def test_what_was_forgotten_here_finds_no_place_beside_what_is_known(memory: Memory, tmp_path: Path) -> None:
+    path = older_file(tmp_path / "ana.db", 3)
+    memory.add("ana", "I like tea.", t_ref=day(2))
+    memory.add("ana", "I like rowing.", t_ref=day(4))
+    memory.forget("ana", fact_id=next(f.id for f in memory.facts("ana") if f.object == "tea"))
+    memory.bring_in(path)
+    assert {f.object for f in memory.facts("ana", predicate="likes", include_history=True)} == {"jazz", "rowing"}
 
 
 def test_what_stands_only_in_the_log_beside_a_file_comes_too(memory: Memory, tmp_path: Path) -> None:
