@@ -8,7 +8,7 @@ import json
 import shutil
 import tomllib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lean_memory_installers.fetching import fetch_uv, fetch_wheels, make_our_wheel, make_wheel
@@ -21,10 +21,11 @@ SETUP = "setup.pyz"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
-def assemble(target: Target, *, source: Path, cache: Path, folder: Path, epoch: int) -> Payload:
+def assemble(target: Target, *, source: Path, cache: Path, folder: Path, epoch: int, add: Callable[[Path], None] | None = None) -> Payload:
     """The payload for `target` in `folder`, made anew, from the project in `source`; the same bytes each time.
 
-    `cache` keeps what was downloaded; `epoch` (seconds) is the time that archives made here note.
+    `cache` keeps what was downloaded; `epoch` (seconds) is the time that archives made here note; `add` puts into the folder what only this
+    system needs.
     """
     shutil.rmtree(folder, ignore_errors=True)
     wheels = folder / WHEELS
@@ -40,6 +41,8 @@ def assemble(target: Target, *, source: Path, cache: Path, folder: Path, epoch: 
     program.write_bytes(fetch_uv(source / "requirements" / "tools.txt", target, cache / target.name / "uv"))
     program.chmod(0o755)
     (folder / SETUP).write_bytes(setup_program(source / "installers" / "lean_memory_setup"))
+    if add is not None:
+        add(folder)
     (folder / FILE).write_text(listing(target, version_of(source), folder), encoding="utf-8")
     return read_payload(folder)
 
