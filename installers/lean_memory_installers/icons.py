@@ -10,7 +10,7 @@ from lean_memory_desktop.icon import draw
 from lean_memory_desktop.state import Mood, Panel
 
 ICO_SIZES = (16, 24, 32, 48, 64, 128, 256)
-ICNS_SIZES = (16, 32, 64, 128, 256, 512, 1024)
+ICNS_SIZES = (16, 32, 64, 128, 256, 512)
 PNG_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 
 
@@ -26,7 +26,7 @@ def write_ico(path: Path) -> None:
 
 
 def write_icns(path: Path) -> None:
-    """macOS: one file, each size drawn for itself."""
+    """macOS: one file, each size drawn for itself but the largest, 1024, which is the second one enlarged."""
     largest, *others = [picture(size) for size in reversed(ICNS_SIZES)]
     largest.save(path, format="ICNS", append_images=others)
 

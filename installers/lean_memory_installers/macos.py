@@ -33,14 +33,16 @@ def build(*, source: Path, cache: Path, out: Path, epoch: int) -> Path:
     payload = assemble(MACOS, source=source, cache=cache, folder=work / "payload", epoch=epoch)
     folder = work / "app"
     shutil.rmtree(folder, ignore_errors=True)
-    write_app(payload, source=source, folder=folder, python=work / PYTHON if (work / PYTHON).is_dir() else None)
+    icon = work / _ICON
+    write_icns(icon)
+    write_app(payload, source=source, folder=folder, icon=icon, python=work / PYTHON if (work / PYTHON).is_dir() else None)
     out.mkdir(parents=True, exist_ok=True)
     archive = out / f"Lean-Memory-{payload.version}-{MACOS.name}.zip"
     archive_app(folder, archive, epoch)
     return archive
 
 
-def write_app(payload: Payload, *, source: Path, folder: Path, python: Path | None = None) -> Path:
+def write_app(payload: Payload, *, source: Path, folder: Path, icon: Path, python: Path | None = None) -> Path:
     """The app and its uninstaller, with a payload (whatever system it is for), in `folder`; the app's path."""
     recipes, contents = source / "installers" / "macos", folder / APP / "Contents"
     resources = contents / "Resources"
@@ -50,7 +52,7 @@ def write_app(payload: Payload, *, source: Path, folder: Path, python: Path | No
     shutil.copy(recipes / "uninstall.command", folder / UNINSTALL)
     (contents / "Info.plist").write_bytes(plistlib.dumps(about(payload.version)))
     (contents / "PkgInfo").write_text("APPL????", encoding="ascii")
-    write_icns(resources / _ICON)
+    shutil.copyfile(icon, resources / _ICON)
     shutil.copyfile(source / "LICENSE", resources / "LICENSE.txt")
     shutil.copytree(payload.folder, resources / "payload")
     if python is not None:

@@ -84,10 +84,11 @@ def unpack(wheels: Payload, python: Path, folder: Path) -> Payload:
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         install_wheels(wheels, Path(scratch))
         (folder / PACKED).write_bytes(packed(Path(scratch)))
+    launcher = files("distlib").joinpath("t64.exe").read_bytes()
     for place, interpreter, names in ((PROGRAMS, _BESIDE, list(_STARTED)), (COMMANDS, _ELSEWHERE, ["lean-memory"])):
         (folder / place).mkdir()
         for name in names:
-            (folder / place / f"{name}.exe").write_bytes(program(_STARTED[name], interpreter))
+            (folder / place / f"{name}.exe").write_bytes(program(launcher, _STARTED[name], interpreter))
     for name in (SETUP, REQUIREMENTS):
         shutil.copyfile(wheels.folder / name, folder / name)
     (folder / FILE).write_text(listing(WINDOWS, wheels.version, folder), encoding="utf-8")
@@ -130,12 +131,12 @@ def packed(folder: Path) -> bytes:
     return held.getvalue()
 
 
-def program(module: str, interpreter: str) -> bytes:
+def program(launcher: bytes, module: str, interpreter: str) -> bytes:
     """A program for the console that runs `main` of a module: distlib's launcher, which pip uses as well, and what it is to start."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as into:
         into.writestr(zipfile.ZipInfo("__main__.py", _EARLIEST), f"import sys\nfrom {module} import main\nsys.exit(main())\n")
-    return files("distlib").joinpath("t64.exe").read_bytes() + f"#!{interpreter}\r\n".encode() + held.getvalue()
+    return launcher + f"#!{interpreter}\r\n".encode() + held.getvalue()
 
 
 def extraction(payload: Path) -> Iterator[str]:
