@@ -154,8 +154,9 @@ def start_again(started: Started) -> None:
         subprocess.Popen(words, env=dict(started.environ), cwd=folder, stdin=subprocess.DEVNULL, creationflags=flags, close_fds=True)
         return
     theirs = started.user is not None and started.user != os.getuid()
-    subprocess.Popen(
-        words,
+    # The shell leaves at once, so that what it started is nobody's child that would have to be waited for.
+    subprocess.run(
+        ["/bin/sh", "-c", '"$@" &', "sh", *words],
         env=dict(started.environ),
         cwd=folder,
         stdin=subprocess.DEVNULL,
@@ -165,6 +166,7 @@ def start_again(started: Started) -> None:
         user=started.user if theirs else None,
         group=started.group if theirs else None,
         extra_groups=[] if theirs else None,
+        check=False,
     )
 
 

@@ -1,0 +1,67 @@
+"""Finding what runs of an installation in Linux's table of processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lean_memory_setup.running import Processes
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the table of processes is Linux's")
+
+
+def a_process(table: Path, home: Path, *words: str) -> subprocess.Popen[bytes]:
+    """A process that waits, in a table that says of it what it was started with."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    entry = table / str(process.pid)
+    entry.mkdir(parents=True)
+    (entry / "cmdline").write_bytes("\0".join([f"{home}/env/bin/python", *words, ""]).encode())
+    (entry / "environ").write_bytes(b"DISPLAY=:7\0")
+    (entry / "cwd").symlink_to("/")
+    return process
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-P", "-m", "lean_memory_desktop", "--root", "/r", "--at-login"),
+        ("/usr/bin/lean-memory",),
+        ("-P", "-m", "lean_memory_desktop", "serve", "--root", "/r"),
+        ("/opt/lean-memory/env/bin/lean-memory", "serve"),
+    ],
+)
+def test_a_tray_and_a_service_are_ended_and_can_be_started_again_as_they_were(tmp_path: Path, words: tuple[str, ...]) -> None:
+    home, table = tmp_path / "home", tmp_path / "proc"
+    with a_process(table, home, *words) as process:
+        (started,) = Processes(home=home, table=table).stop()
+        assert process.wait() != 0
+    assert started.words[1:] == words
+    assert started.environ == {"DISPLAY": ":7"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("/opt/lean-memory/env/bin/lean-memory-mcp",),
+        ("-P", "-m", "lean_memory_bridge", "--root", "/r", "--supervised"),
+        ("/usr/bin/lean-memory", "add", "I like tea."),
+        ("-P", "-m", "lean_memory_desktop", "--root", "/r", "search", "tea"),
+        ("-m", "http.server"),
+    ],
+)
+def test_what_belongs_to_an_assistant_or_ends_by_itself_is_left_alone(tmp_path: Path, words: tuple[str, ...]) -> None:
+    home, table = tmp_path / "home", tmp_path / "proc"
+    with a_process(table, home, *words) as process:
+        assert Processes(home=home, table=table).stop() == []
+        assert process.poll() is None
+        process.communicate(b"\n")
+
+
+def test_another_installation_is_left_alone(tmp_path: Path) -> None:
+    table = tmp_path / "proc"
+    with a_process(table, tmp_path / "elsewhere", "/usr/bin/lean-memory") as process:
+        assert Processes(home=tmp_path / "home", table=table).stop() == []
+        process.communicate(b"\n")

@@ -1,0 +1,178 @@
+"""The setup program: what is made beside the old one comes into use in one step or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from lean_memory_setup.failing import SetupError
+from lean_memory_setup.installing import ENVIRONMENTS, LINK, Installation, Outcome, install, installed_version
+from lean_memory_setup.payload import FILE, Payload, digest_of, read_payload
+from lean_memory_setup.removing import Person, uninstall
+from lean_memory_setup.running import Started
+from lean_memory_setup.switching import SymbolicLink
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the link of Windows has tests of its own")
+_PROGRAM = """#!/bin/sh
+# Stands for the interpreter of an environment: it notes what it is asked and breaks where it is told to.
+here=$(dirname "$0")/..
+echo "$(cat "$here/version") $*" >> "$here/../../asked"
+case "$*" in
+*"$(cat "$here/breaks")"*) echo "it broke" >&2; exit 1 ;;
+*backup*) echo '{"path": "/kept/backup"}' ;;
+esac
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptedEnvironment:
+    """An environment whose interpreter is a script; `breaks` is the word at which it breaks."""
+
+    breaks: str = "nothing at all"
+
+    def make(self, payload: Payload, folder: Path, stable: Path) -> None:
+        del stable
+        (folder / "bin").mkdir(parents=True)
+        (folder / "version").write_text(payload.version)
+        (folder / "breaks").write_text(self.breaks)
+        self.python(folder).write_text(_PROGRAM)
+        self.python(folder).chmod(0o755)
+
+    def python(self, environment: Path) -> Path:
+        return environment / "bin" / "python"
+
+
+@dataclass(kw_only=True)
+class OneTray:
+    """Something that runs, and says how it is started again."""
+
+    words: tuple[str, ...] = ()
+    stops: list[str] = field(default_factory=list[str])
+
+    def stop(self) -> Sequence[Started]:
+        self.stops.append("stopped")
+        return [Started(words=self.words, environ=dict(os.environ), folder="/")] if self.words else []
+
+
+def payload_of(version: str, folder: Path) -> Payload:
+    folder.mkdir(parents=True)
+    (folder / "wheel").write_text(version)
+    held = [{"path": "wheel", "bytes": len(version), "sha256": digest_of(folder / "wheel")}]
+    (folder / FILE).write_text(json.dumps({"version": version, "target": "any", "pythons": ["3.11"], "uv": "uv", "files": held}))
+    return read_payload(folder)
+
+
+def installation(tmp_path: Path, breaks: str = "nothing at all", runs: OneTray | None = None) -> Installation:
+    home, root = tmp_path / "home", tmp_path / "memories"
+    root.mkdir(exist_ok=True)
+    (root / "default.memory.db").touch()
+    maker = ScriptedEnvironment(breaks=breaks)
+    return Installation(home=home, maker=maker, link=SymbolicLink(path=home / LINK), runs=runs or OneTray(), roots=[root])
+
+
+def asked(to: Installation) -> list[str]:
+    return (to.home / "asked").read_text().splitlines()
+
+
+def say_nothing(sentence: str) -> None:
+    del sentence
+
+
+def test_an_update_backs_up_with_the_old_program_and_opens_the_memories_with_the_new_one(tmp_path: Path) -> None:
+    to = installation(tmp_path)
+    assert install(payload_of("1", tmp_path / "first"), to, say_nothing) is Outcome.INSTALLED
+    assert install(payload_of("2", tmp_path / "second"), to, say_nothing) is Outcome.UPDATED
+    assert installed_version(to) == "2"
+    told = asked(to)
+    backup = next(place for place, line in enumerate(told) if line.startswith("1 ") and "backup" in line)
+    opened = next(place for place, line in enumerate(told) if line.startswith("2 ") and "status" in line)
+    assert backup < opened
+    assert [folder.name.partition("-")[0] for folder in (to.home / ENVIRONMENTS).iterdir()] == ["2"]
+
+
+def test_installing_what_is_there_already_changes_nothing(tmp_path: Path) -> None:
+    to, payload = installation(tmp_path), payload_of("1", tmp_path / "first")
+    install(payload, to, say_nothing)
+    used = to.link.target()
+    assert install(payload, to, say_nothing) is Outcome.UNCHANGED
+    assert to.link.target() == used
+
+
+def test_a_program_that_finds_nothing_never_comes_into_use(tmp_path: Path) -> None:
+    runs = OneTray()
+    install(payload_of("1", tmp_path / "first"), installation(tmp_path), say_nothing)
+    broken = installation(tmp_path, breaks="memory.search", runs=runs)
+    with pytest.raises(SetupError, match="does not answer a search"):
+        install(payload_of("2", tmp_path / "second"), broken, say_nothing)
+    assert installed_version(broken) == "1"
+    assert runs.stops == []
+    assert len(list((broken.home / ENVIRONMENTS).iterdir())) == 1
+
+
+def test_memories_that_the_new_program_cannot_open_bring_the_old_one_and_the_backup_back(tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    runs = OneTray(words=("/bin/sh", "-c", f": > '{mark}.new'; mv '{mark}.new' '{mark}'"))
+    install(payload_of("1", tmp_path / "first"), installation(tmp_path), say_nothing)
+    broken = installation(tmp_path, breaks="status", runs=runs)
+    with pytest.raises(SetupError, match="cannot be opened by the new version"):
+        install(payload_of("2", tmp_path / "second"), broken, say_nothing)
+    assert installed_version(broken) == "1"
+    assert any(line.startswith("1 ") and "restore /kept/backup" in line for line in asked(broken))
+    while not mark.exists():
+        os.sched_yield()
+
+
+def test_what_was_cut_off_is_made_anew(tmp_path: Path) -> None:
+    to, payload = installation(tmp_path), payload_of("1", tmp_path / "first")
+    half = to.home / ENVIRONMENTS / payload.name
+    half.mkdir(parents=True)
+    (half / "half").touch()
+    assert install(payload, to, say_nothing) is Outcome.INSTALLED
+    assert not (half / "half").exists()
+
+
+def test_a_payload_that_was_changed_by_one_byte_is_refused(tmp_path: Path) -> None:
+    payload = payload_of("1", tmp_path / "first")
+    (payload.folder / "wheel").write_text("2")
+    with pytest.raises(SetupError, match="damaged: wheel"):
+        install(payload, installation(tmp_path), say_nothing)
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("forget", [False, True])
+def test_uninstalling_leaves_the_memories_unless_they_are_to_go(tmp_path: Path, forget: bool) -> None:
+    to = installation(tmp_path)
+    install(payload_of("1", tmp_path / "first"), to, say_nothing)
+    (to.home / "asked").unlink()
+    uninstall(to, [Person(roots=to.roots)], say_nothing, forget_memories=forget)
+    assert not to.link.path.is_symlink()
+    assert not (to.home / ENVIRONMENTS).exists()
+    assert to.roots[0].exists() is not forget
+
+
+def test_the_link_never_leads_nowhere(tmp_path: Path) -> None:
+    link = SymbolicLink(path=tmp_path / "env")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        link.lead_to(tmp_path / name)
+        assert link.target() == tmp_path / name
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "b", "env"]
+
+
+def test_the_setup_program_needs_the_standard_library_alone(tmp_path: Path) -> None:
+    from lean_memory_installers.assembling import setup_program  # noqa: PLC0415 - what builds is not needed by the others
+
+    packed = tmp_path / "setup.pyz"
+    packed.write_bytes(setup_program(Path(__file__).parents[3] / "installers" / "lean_memory_setup"))
+    words = [sys.executable, "-I", "-S", packed, "check", "--home", tmp_path / "none"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "does not answer a search" in done.stderr
+    assert not (tmp_path / "none").exists()
