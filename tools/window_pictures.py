@@ -6,6 +6,8 @@ usage: python tools/window_pictures.py [FOLDER]     (playwright in the environme
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,13 +16,15 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, Route, sync_playwright
 
 from lean_memory_bridge.maintenance_client import MaintenanceClient
 from lean_memory_bridge.schemas.maintenance import MaintainRequest
 
 DAY = 86_400_000
 SIZE = {"width": 1180, "height": 760}
+INSTALLED = (".cursor", ".codex", ".gemini")
+"""Folders by which assistants are known to be there."""
 STORY = (
     (400, "I live in Porto."),
     (390, "I work at Globex as a designer."),
@@ -42,7 +46,7 @@ STORY = (
 
 
 def main(folder: Path) -> None:
-    """Write `memories.png` and `review.png` into `folder`."""
+    """Write a picture of every page into `folder`."""
     folder.mkdir(exist_ok=True)
     with service() as client, sync_playwright() as playwright:
         tell(client)
@@ -55,14 +59,29 @@ def main(folder: Path) -> None:
         page.goto(f"{client.live.address}/#/review")
         page.locator(".card.chosen blockquote").first.wait_for()
         take(page, folder / "review.png")
+        page.goto(f"{client.live.address}/#/assistants")
+        page.get_by_role("button", name="Connect Cursor").click()
+        page.get_by_role("switch", name="Cursor may use the memory").wait_for()
+        work(client)
+        page.locator(".assistant").filter(has_text="read").first.wait_for()
+        take(page, folder / "assistants.png")
+        page.route("**/api/v1/status", at_home)
+        for name, there in (("time", ".then-now"), ("models", ".item"), ("activity", ".feed"), ("settings", "code"), ("welcome", ".pill")):
+            page.goto(f"{client.live.address}/#/{name}")
+            page.locator(f"main[data-page={name}] {there}").first.wait_for()
+            take(page, folder / f"{name}.png")
         browser.close()
 
 
 @contextlib.contextmanager
 def service() -> Generator[MaintenanceClient]:
-    """A service of an empty memory, until the block ends."""
-    with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen([sys.executable, "-m", "lean_memory_bridge", "--root", folder, "--announce"], stdout=subprocess.PIPE)
+    """A service of an empty memory in a home where some assistants are installed, until the block ends."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
+        for name in INSTALLED:
+            (Path(home) / name).mkdir()
+        command = [sys.executable, "-m", "lean_memory_bridge", "--root", folder, "--announce"]
+        environ = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": ""}
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environ)
         try:
             assert process.stdout is not None
             process.stdout.readline()
@@ -80,6 +99,20 @@ def tell(client: MaintenanceClient) -> None:
     for days, text in STORY:
         client.add(text, t_ref=now - days * DAY)
     client.run_maintenance(MaintainRequest(apply=True, force=True))
+
+
+def work(client: MaintenanceClient) -> None:
+    """What an assistant does on a day."""
+    cursor = client.speaking_for("cursor")
+    for question in ("Where do I live?", "What does Clara like?", "When is Clara's birthday?"):
+        cursor.search(question)
+    cursor.add("My editor is set to dark colours.")
+
+
+def at_home(route: Route) -> None:
+    """The data folder of a picture is the usual one."""
+    told = route.fetch()
+    route.fulfill(response=told, body=json.dumps({**told.json(), "root": "~/.lean_memory"}))
 
 
 def take(page: Page, file: Path) -> None:

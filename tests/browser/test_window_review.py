@@ -214,7 +214,7 @@ def test_what_changed_since_is_told_in_place(window: Window, service: ServicePro
     gone = next(fact for fact in client.facts(namespace=namespace).facts if fact.fact_text == "Otto collects stamps.")
     client.forget(ForgetRequest(namespace=namespace, fact_id=gone.id))
     page.keyboard.press("a")
-    expect(page.locator(".card.chosen .notice")).to_contain_text("changed")
+    expect(page.locator(".card.chosen .notice")).to_contain_text("may have been forgotten")
 
 
 def test_what_is_safe_is_approved_at_once_and_taken_back_at_once(window: Window, service: ServiceProcess, namespace: str) -> None:

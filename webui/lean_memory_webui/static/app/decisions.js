@@ -25,7 +25,9 @@ export async function decide(proposal, decision, extra = {}) {
     return true;
   } catch (error) {
     mine.delete(proposal.id);
-    complain(error);
+    // What it spoke of was erased meanwhile, and the proposal with it.
+    if (error.status === 404) miss(proposal, { outcome: 'stale', sentence: error.message });
+    else complain(error);
     return false;
   }
 }

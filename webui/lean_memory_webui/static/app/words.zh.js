@@ -37,7 +37,7 @@ export const zh = {
   decided_approve: '已同意。', decided_reject: '保持原样。', decided_edit: '已按你的话同意。', decided_promote: '已保留，不再建议。', decided_choose: '已决定。', approved_many: (n) => `已同意 ${n} 条建议。`,
   undo: '撤回', undone: '已撤回。', undone_many: (n) => `已撤回 ${n} 个决定。`, nothing_to_undo: '本页没有可撤回的决定。更早的在“已决定”里。', outcome_conflict: '已在别处决定；什么都没做。', outcome_stale: '所指的内容已经变了；什么都没做。', outcome_refused: '无法执行；什么都没有改变。', outcome_declined: '没有确认；什么都没做。',
   decided_elsewhere: (state) => `已在别处决定：${state}。`, state_pending: '待审阅', state_approved: '已同意', state_rejected: '保持原样', state_expired: '已过期', state_stale: '已过时', state_reverted: '已撤回', state_withdrawn: '已取消',
-  nothing_waits: '没有等你决定的事', waits_elsewhere: (n, name) => `“${name}”里有 ${n} 条建议待审阅`, next_run: (when) => `下次整理：${when}。`, next_none: '只有本服务运行时没有定时整理；你可以在这里开始一次。', next_paused: '夜间整理已暂停。', last_run: (when) => `上次：${when}。`,
+  nothing_waits: '没有等你决定的事', waits_elsewhere: (n, name) => `“${name}”里有 ${n} 条建议待审阅`, next_run: (when) => `下次整理：${when}。`, next_none: '只有本服务运行时没有定时整理；你可以在“审阅”里开始一次。', next_paused: '夜间整理已暂停。', last_run: (when) => `上次：${when}。`,
   tidy_title: '整理', tidy_about: '先看一遍，什么都不改。确定无疑的随后可以执行；其余的在这里等你决定。', tidy_looking: '正在查看…', tidy_running: '正在整理…', tidy_stop: '停止', tidy_apply: '执行', tidy_would: '将会这样', tidy_did: '已经完成',
   tidy_facts: (n) => `查看了 ${n} 条事实`, tidy_merged: (n) => `合并 ${n} 条完全重复的`, tidy_demoted: (n) => `收起 ${n} 条几乎用不到的`, tidy_proposed: (kind, n) => `请你决定：${kind} ${n} 条`, tidy_held_back: (n) => `另有 ${n} 条留待下次`,
   nothing_decided: '还没有决定过什么', runs: '整理记录', run_done: '完成', run_failed: '失败', run_cancelled: '已停止', run_abandoned: '中断', run_running: '进行中', reverted: '已撤回。',

@@ -20,7 +20,7 @@ export function Proposal({ proposal, isChosen, onChoose, onEdit }) {
   const take = () => isChosen || onChoose(proposal.id);
   return html`<article ref=${card} id=${`p-${proposal.id}`} tabindex="-1" class=${isChosen ? 'card chosen' : 'card'} aria-current=${isChosen ? 'true' : null} onClick=${take} onFocusIn=${take}>
     <div class="between"><span class=${`pill ${proposal.kind}`}>${named(`kind_${proposal.kind}`, proposal.kind)}</span>
-      ${proposal.cosine !== null && html`<span class="soft small">${t('alike', proposal.cosine.toFixed(2))}</span>`}</div>
+      ${!isChosen && proposal.cosine !== null && html`<span class="soft small">${t('alike', proposal.cosine.toFixed(2))}</span>`}</div>
     <${Change} proposal=${proposal} isChosen=${isChosen} />
     ${proposal.elsewhere || fate ? html`<${Fate} proposal=${proposal} fate=${fate} />` : isChosen ? html`<${Evidence} proposal=${proposal} /><${Verdicts} proposal=${proposal} onEdit=${onEdit} />` : null}
   </article>`;
@@ -48,10 +48,11 @@ function Change({ proposal, isChosen }) {
 }
 
 function Evidence({ proposal }) {
+  const scores = Object.entries(proposal.cosine === null ? proposal.scores : { cosine: proposal.cosine, ...proposal.scores });
   return html`<div class="evidence">
     <p class="soft">${proposal.reason}</p>
     <${Sources} facts=${proposal.facts} />
-    ${Object.keys(proposal.scores).length > 0 && html`<div class="scores">${Object.entries(proposal.scores).map(([name, value]) => html`<${Score} key=${name} name=${named(`score_${name}`, name.replaceAll('_', ' '))} value=${value} />`)}</div>`}
+    ${scores.length > 0 && html`<div class="scores">${scores.map(([name, value]) => html`<${Score} key=${name} name=${named(`score_${name}`, name.replaceAll('_', ' '))} value=${value} />`)}</div>`}
     ${proposal.effects.length > 0 && html`<details><summary>${t('effects', proposal.effects.length)}</summary>
       ${proposal.effects.map((effect) => html`<div key=${effect.query} class="effect"><p dir="auto"><strong>${effect.query}</strong></p>
         <div class="two"><${Hits} name=${t('before')} texts=${effect.before} /><${Hits} name=${t('after')} texts=${effect.after} /></div></div>`)}
