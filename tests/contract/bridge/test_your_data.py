@@ -144,6 +144,20 @@ def test_notes_are_looked_at_brought_in_and_not_kept_twice(page: Page) -> None:
     assert (teller["client"], teller["texts"]) == ("text", 2)
 
 
+def test_what_is_stopped_stays_as_far_as_it_came_and_goes_on_from_there(page: Page) -> None:
+    told = [{"memory": f"Locker {number} holds badge {number * 7}.", "created_at": "2024-05-01T10:00:00Z"} for number in range(150)]
+    upload = page.upload({"mine.jsonl": "\n".join(map(json.dumps, told)).encode()})
+    asked = {"upload": upload, "namespace": "stopped", "kind": "mem0", "apply": True}
+    begun = page.ask("POST", "bring-in", asked, status=202)
+    page.ask("POST", f"bring-in/{begun['id']}/cancel")
+    stopped = page.ended(begun)
+    assert stopped["state"] == "stopped", stopped
+    assert stopped["report"]["added"] < 150
+    done = page.ended(page.ask("POST", "bring-in", asked, status=202))
+    assert (done["state"], done["report"]["added"] + stopped["report"]["added"]) == ("done", 150)
+    assert page.ask("GET", "tellers?namespace=stopped")["tellers"][0]["texts"] == 150
+
+
 def test_what_cannot_be_brought_in_is_refused_with_a_sentence(page: Page) -> None:
     failed = page.ended(page.ask("POST", "bring-in", {"upload": page.upload({"picture.png": b"\x89PNG\r\n\x1a\n\0\0"})}, status=202))
     assert failed["state"] == "failed"
