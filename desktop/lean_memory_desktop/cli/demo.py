@@ -77,17 +77,21 @@ def _play(story: Story, cast: Cast, folder: Path) -> None:
     story.ask("Which company pays my salary?")
     story.ask("What food is dangerous for me?")
 
-    story.chapter("Tidied at night: what is proposed is decided by you")
-    story.tell("I like long walks by the river.", first_year)
-    story.tell("I love a long walk by the river.", change)
-    story.tidy()
-    story.list("likes")
+    _tidy(story, first_year, change)
 
     story.chapter("Forgotten, to the last byte")
     story.count_bytes("peanuts", folder)
     story.forget("allergic_to")
     story.list("allergic_to")
     story.count_bytes("peanuts", folder)
+
+
+def _tidy(story: Story, early: int, late: int) -> None:
+    story.chapter("Tidied at night: what is proposed is decided by you")
+    story.tell("I like long walks by the river.", early)
+    story.tell("I love a long walk by the river.", late)
+    story.tidy()
+    story.list("likes")
 
 
 def _let_speak(story: Story, sentences: Sequence[str]) -> None:
