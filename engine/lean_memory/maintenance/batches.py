@@ -21,7 +21,7 @@ def in_batches(
     items: Iterable[_T],
     do: Callable[[WriteTransaction, _T], None],
     *,
-    before: Callable[[WriteTransaction, int], None],
+    before: Callable[[WriteTransaction, int], None] = lambda tx, done: None,
 ) -> int:
     """Do something to every item, as many in a transaction as there is time for; gives how many there were.
 

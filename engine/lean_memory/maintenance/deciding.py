@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.domain import FactId, Tier
+from lean_memory.domain import FactId
 from lean_memory.errors import InvalidInputError, ModelError
-from lean_memory.maintenance import choosing, merging
+from lean_memory.maintenance import choosing, demoting, merging
 from lean_memory.maintenance.traceability import says_still
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import BOTH, Conflict, Outcome, Proposal, ProposalKind, ProposalState, Settled, Stale, Verdict
@@ -190,13 +190,8 @@ def _merge(tx: WriteTransaction, stored: StoredProposal) -> list[FactId]:
 
 def _demote(tx: WriteTransaction, stored: StoredProposal, rows: Sequence[int]) -> list[FactId]:
     """Move facts to the cold tier; what the person decided to keep stays."""
-    changed: list[FactId] = []
-    for target in stored.targets:
-        may_go = target.row in rows and not tiers.is_kept(tx.connection, target.row, Keep.HOT)
-        if may_go and tiers.set_tier(tx.connection, target.row, Tier.COLD, tx.recorded_at):
-            journal.note(tx.connection, Entry(verb=Verb.DEMOTE, target=target.fact.id), at=tx.recorded_at, proposal=stored.row)
-            changed.append(target.fact.id)
-    return changed
+    chosen = [target for target in stored.targets if target.row in rows]
+    return [target.fact.id for target in chosen if demoting.demote(tx, (target.row, target.fact.id), proposal=stored.row)]
 
 
 def _alias(tx: WriteTransaction, stored: StoredProposal, choice: str | None) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from lean_memory.domain import Fact, FactId, Instant, Tier
+from lean_memory.domain import Fact, FactId, Instant
+from lean_memory.maintenance import demoting
 from lean_memory.maintenance.drafts import Draft
 from lean_memory.maintenance.vital import is_vital
 from lean_memory.proposals import ProposalKind
 from lean_memory.retention import Act, Rule
-from lean_memory.store import journal, tiers
-from lean_memory.store.guard import Guard
-from lean_memory.store.journal import Entry, Verb
+from lean_memory.store import tiers
 from lean_memory.store.namespace_store import NamespaceStore, ReadTransaction, WriteTransaction
 from lean_memory.store.retention_rows import old_facts
 
@@ -43,15 +42,8 @@ def concerned(store: NamespaceStore, rule: Rule, now: Instant) -> list[Fact]:
 
 def put_away(tx: WriteTransaction, fact: Fact, *, run: int) -> bool:
     """Put a fact away, unless it was kept, or stands otherwise, since it was looked for; gives whether that was done."""
-    con, now = tx.connection, tx.recorded_at
-    row = tiers.open_row(con, fact.id)
-    if row is None or tiers.is_kept(con, row, tiers.Keep.HOT):
-        return False
-    guard = Guard.of(con, (row,))
-    tiers.set_tier(con, row, Tier.COLD, now)
-    guard.check(con, now)
-    journal.note(con, Entry(verb=Verb.DEMOTE, target=fact.id), at=now, run=run)
-    return True
+    row = tiers.open_row(tx.connection, fact.id)
+    return row is not None and demoting.demote(tx, (row, fact.id), run=run)
 
 
 def _old(store: NamespaceStore, rule: Rule, now: Instant) -> list[Fact]:

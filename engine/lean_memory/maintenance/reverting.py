@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lean_memory.domain import EndReason, FactId, Tier
 from lean_memory.errors import ModelError, NotFoundError, quoted
 from lean_memory.maintenance import choosing
+from lean_memory.maintenance.batches import in_batches
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import ProposalKind, ProposalState, Reverted
 from lean_memory.store import entities, facts, journal, proposal_rows, runs, summaries, tiers
@@ -21,9 +22,6 @@ from lean_memory.store.namespace_store import NamespaceStore, WriteTransaction
 from lean_memory.store.proposal_rows import StoredProposal
 from lean_memory.store.rows import StoredFact
 from lean_memory.store.tiers import Keep
-
-_AT_ONCE = 100
-"""Entries of a run that are undone in one transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +52,13 @@ class Reverter:
             told = "This run is still going, so nothing was changed. Stop it or wait until it has ended, then take it back."
             return Reverted(run_id=run_id, changed=0, left=0, sentence=told)
         entries = self.store.look(lambda tx: journal.entries(tx.connection, run=run))
-        changed = sum(
-            self.store.change(partial(self._undo_all, entries=entries[start : start + _AT_ONCE]), anew=False)
-            for start in range(0, len(entries), _AT_ONCE)
-        )
+        undone: list[bool] = []
+        in_batches(self.store, entries, lambda tx, entry: undone.append(self._undo(tx, entry, {}, keep=True)))
+        changed = sum(undone)
         withdrawn = self.store.change(lambda tx: _close(tx, run), anew=False)
         return Reverted(
             run_id=run_id, changed=changed, left=len(entries) - changed, sentence=_told(changed, len(entries) - changed, withdrawn)
         )
-
-    def _undo_all(self, tx: WriteTransaction, *, entries: Iterable[Entry]) -> int:
-        return sum(self._undo(tx, entry, {}, keep=True) for entry in entries)
 
     def _revert_decision(self, tx: WriteTransaction, *, proposal_id: str, vectors: Mapping[str, NDArray[np.float32]]) -> Reverted:
         con, now = tx.connection, tx.recorded_at
@@ -78,7 +72,7 @@ class Reverter:
             )
         entries = journal.entries(con, proposal=stored.row)
         changed = sum(self._undo(tx, entry, vectors, keep=False) for entry in entries)
-        proposal_rows.settle(con, stored.row, ProposalState.REVERTED, now=tx.recorded_at if tx.recorded_at > now else now)
+        proposal_rows.settle(con, stored.row, ProposalState.REVERTED, now=now)
         return Reverted(
             run_id=proposal_id, changed=changed, left=len(entries) - changed, sentence=_told(changed, len(entries) - changed, 0)
         )

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from lean_memory.clock import system_clock
-from lean_memory.domain import Fact, FactId, Instant, Tier
+from lean_memory.domain import Fact, FactId, Instant
 from lean_memory.errors import ClosedError, LeanMemoryError
-from lean_memory.maintenance import merging, reports, retention
+from lean_memory.maintenance import demoting, merging, reports, retention
 from lean_memory.maintenance.batches import in_batches
 from lean_memory.maintenance.duplicates import Duplicate, exact_duplicates
 from lean_memory.maintenance.heart import Heart
@@ -22,9 +22,8 @@ from lean_memory.maintenance.vital import is_vital
 from lean_memory.models.ports import Embedder
 from lean_memory.proposals import MaintenanceReport
 from lean_memory.retention import Rule
-from lean_memory.store import journal, proposal_rows, runs, tiers
+from lean_memory.store import proposal_rows, runs, tiers
 from lean_memory.store.guard import Guard
-from lean_memory.store.journal import Entry, Verb
 from lean_memory.store.namespace_store import NamespaceStore, WriteTransaction
 from lean_memory.store.picture import Picture, faint_facts, read_picture
 from lean_memory.store.runs import Lease
@@ -157,16 +156,10 @@ class Run:
         self.merged += 1
 
     def _demote(self, tx: WriteTransaction, fact: Fact, *, lease: Lease) -> None:
-        con, now = tx.connection, tx.recorded_at
-        row = tiers.open_row(con, fact.id)
-        # What was served, or kept, since the picture was taken stays.
-        if row is None or tiers.is_kept(con, row, tiers.Keep.HOT) or tiers.was_served(con, row):
-            return
-        guard = Guard.of(con, (row,))
-        tiers.set_tier(con, row, Tier.COLD, now)
-        guard.check(con, now)
-        journal.note(con, Entry(verb=Verb.DEMOTE, target=fact.id), at=now, run=lease.row)
-        self.demoted += 1
+        row = tiers.open_row(tx.connection, fact.id)
+        # What was served since the picture was taken stays.
+        if row is not None and not tiers.was_served(tx.connection, row):
+            self.demoted += demoting.demote(tx, (row, fact.id), run=lease.row)
 
     def _old(self) -> list[Fact]:
         """What the person's rules have put away; none of it in a run of the safe band alone."""
