@@ -198,7 +198,10 @@ def _maintained_row(memory: Memory, sentences: Sequence[pairs.Pair], details: di
     details["maintained: extraction made a fact of either"] = pairs.shares(sentences, [fate.both_read for fate in fates])
     details["maintained: in one slot"] = pairs.shares(sentences, [fate.one_slot for fate in fates])
     offered = [ProposalKind.MERGE in fate.offered for fate in fates]
-    return _duplicates_row("The same, added to a memory and maintained", sentences, offered, None)
+    row = _duplicates_row("The same, added to a memory and maintained", sentences, offered, None)
+    held = [at for at, fate in enumerate(fates) if fate.both_read]
+    found = pairs.shares([sentences[at] for at in held], [offered[at] for at in held])[pairs.SAME]
+    return replace(row, figures=[*row.figures, Figure(name="true duplicates found where both are facts", measured=found, must=0.5)])
 
 
 def _duplicates_row(measure: str, sentences: Sequence[pairs.Pair], offered: Sequence[bool], cosine: dict[str, float] | None) -> Row:
