@@ -72,6 +72,8 @@ Function Start
   ; In the person's home, not in the installer's folder.
   SetOutPath "$PROFILE"
   Exec '"$INSTDIR\env\pythonw.exe" -P -m lean_memory_desktop'
+  ; A second start shows the window of the first: somebody who has just installed it is to see the first steps.
+  Exec '"$INSTDIR\env\pythonw.exe" -P -m lean_memory_desktop'
 FunctionEnd
 
 Section "Install"
