@@ -180,6 +180,11 @@ def give_memory_back() -> None:
             torch.cuda.empty_cache()
         if torch.backends.mps.is_available():
             torch.mps.empty_cache()
+    give_pieces_back()
+
+
+def give_pieces_back() -> None:
+    """Return to the system what earlier batches have left behind; takes some milliseconds."""
     if sys.platform == "linux":
         # glibc keeps freed pieces for later; musl has no such function and needs none.
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

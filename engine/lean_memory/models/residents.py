@@ -51,7 +51,7 @@ class Residents:
     """At most one model for each role, each once, whoever asks. Thread-safe.
 
     `lull` is after how many seconds without a question a model gives its memory back, for which `tidy` is called; `changed` is called with
-    the states after each change, `emptied` once the last model has gone. Nothing is brought in before `keep_house` runs, and when `resting`
+    the states after each change, `breathe` now and then while models are used, `emptied` once the last model has gone. Nothing is brought in before `keep_house` runs, and when `resting`
     nothing before somebody asks for it. A model is ready once it has answered for the first time, at the `desk`.
     """
 
@@ -63,11 +63,13 @@ class Residents:
         lull: float,
         tidy: Callable[[], None],
         changed: Callable[[Roles], None],
+        breathe: Callable[[], None] = lambda: None,
         emptied: Callable[[], None] = lambda: None,
         resting: bool = False,
     ) -> None:
         self._loaders, self._lull, self._tidy, self._changed, self._emptied = loaders, lull, tidy, changed, emptied
-        self._desk = desk
+        self._desk, self._breathe = desk, breathe
+        self._breathed_at = monotonic()
         self._news = threading.Condition()
         begun = State.IDLE if resting else State.WARMING
         self._places = {role: _Place(state=_begun(loader.identity, begun)) for role, loader in loaders.items()}
@@ -116,6 +118,7 @@ class Residents:
                 role = next((role for role in Role if role in self._wanted), None)
             if role is None:
                 self._put_to_bed()
+                self._breathe_if_used()
             else:
                 self._bring_in(role)
 
@@ -162,6 +165,13 @@ class Residents:
             self._changed(self.states)
             if is_empty:
                 self._emptied()
+
+    def _breathe_if_used(self) -> None:
+        with self._news:
+            is_due = any(place.users or place.used_at >= self._breathed_at for place in self._places.values())
+        if is_due:
+            self._breathed_at = monotonic()
+            self._breathe()
 
 
 def _begun(identity: ModelIdentity, state: State) -> RoleState:

@@ -17,7 +17,7 @@ from types import FrameType
 
 from lean_memory.models.desk import Desk
 from lean_memory.models.host import Host
-from lean_memory.models.local import give_memory_back
+from lean_memory.models.local import give_memory_back, give_pieces_back
 from lean_memory.models.manifest import Role
 from lean_memory.models.provision.lock import alone
 from lean_memory.models.residents import Loader, Residents
@@ -61,6 +61,7 @@ def serve(
             loaders,
             lull=lull,
             tidy=give_memory_back,
+            breathe=give_pieces_back,
             emptied=partial(_set, emptied, over) if rests else lambda: None,
             resting=resting,
         )

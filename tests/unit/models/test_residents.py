@@ -6,6 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Generator, Sequence
 from itertools import pairwise
+from time import monotonic
 
 import numpy as np
 import pytest
@@ -34,11 +35,13 @@ class CountingEmbedder(WordEmbedder):
 
 
 @contextlib.contextmanager
-def at_home(embedder: WordEmbedder, warm: Callable[[Model], None] = lambda _: None) -> Generator[Host]:
+def at_home(
+    embedder: WordEmbedder, warm: Callable[[Model], None] = lambda _: None, *, lull: float = 900, breathe: Callable[[], None] = lambda: None
+) -> Generator[Host]:
     """A worker's inside without its process; no request comes over the wire."""
     desk = Desk()
     loader = Loader(identity=embedder.identity, load=lambda: embedder, warm=warm)
-    residents = Residents({Role.EMBEDDER: loader}, desk=desk, lull=900, tidy=lambda: None, changed=lambda _: None)
+    residents = Residents({Role.EMBEDDER: loader}, desk=desk, lull=lull, tidy=lambda: None, changed=lambda _: None, breathe=breathe)
     keeping = threading.Thread(target=residents.keep_house)
     keeping.start()
     host = Host(residents, desk, secret="secret", instance="1")
@@ -98,3 +101,12 @@ def test_short_texts_are_computed_eight_at_a_time_and_long_ones_alone() -> None:
     assert all(len(together) <= 8 for together in embedder.given)
     assert all(len(together) == 1 or len(together) * len(max(together, key=len)) <= 2400 for together in embedder.given)
     assert all(len(min(before, key=len)) >= len(max(after, key=len)) for before, after in pairwise(embedder.given))
+
+
+def test_what_batches_leave_behind_is_given_back_while_the_model_is_used() -> None:
+    breaths = list[float]()
+    with at_home(WordEmbedder(), lull=4, breathe=lambda: breaths.append(monotonic())) as host:
+        eventually(lambda: is_now(host, State.READY))
+        with host.residents.model(Role.EMBEDDER, "words", "1"):
+            before = len(breaths)
+            eventually(lambda: len(breaths) >= before + 2)
