@@ -6,7 +6,9 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
@@ -93,6 +95,8 @@ def start_service(
     ours = [str(Path(package.__file__ or "").parents[1]) for package in (lean_memory, lean_memory_bridge, lean_memory_webui)]
     found = ours if packages is None else [str(packages), *ours]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LM_")}
+    if "--port" not in arguments and read_runtime(root) is None:
+        arguments = (*arguments, "--port", str(_own_port()))
     with log.open("ab") as said:
         process = subprocess.Popen(
             [sys.executable, "-W", "error::ResourceWarning", "-m", "lean_memory_bridge", "--root", str(root), "--announce", *arguments],
@@ -102,6 +106,15 @@ def start_service(
             env={**kept, "PYTHONPATH": os.pathsep.join(found), "LM_TZ": "Europe/Vienna", **(environ or {})},
         )
     return ServiceProcess(root=root, process=process, log=log)
+
+
+def _own_port() -> int:
+    """A free port that neither another service nor the system gives to anybody, so that it is free again for one that comes after a crash."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as tried:
+            tried.bind(("127.0.0.1", port))
+            return port
 
 
 @contextlib.contextmanager
