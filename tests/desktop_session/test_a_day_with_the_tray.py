@@ -104,6 +104,10 @@ def test_from_a_proposal_to_its_decision(desk: Desktop, tray: subprocess.Popen[b
     eventually(lambda: place_of(GREEN, desk.picture("started")))
     service = client_of(root)
     assert place_of(AMBER, desk.picture("started")) is None
+    # The first program of a session that uses GTK would load half a hundred megabytes of OpenGL.
+    assert not [
+        line for line in Path(f"/proc/{tray.pid}/maps").read_text(encoding="utf-8").splitlines() if "/dri/" in line or "LLVM" in line
+    ]
 
     # Review, Open memory, Assistants, Run maintenance now.
     choose(desk, 4)

@@ -178,6 +178,18 @@ def test_the_log_does_not_grow_for_ever(root: Path) -> None:
     assert log.with_suffix(".log.1").stat().st_size == 1_000_001
 
 
+def test_nor_does_that_of_a_child_which_runs_on(root: Path) -> None:
+    log = root / "logs" / "child.log"
+    supervisor = supervised(root, child("import sys; sys.stderr.write('x' * 1_000_001); sys.stderr.flush(); sys.stdin.read()"))
+    ends: list[End] = []
+    thread = threading.Thread(target=lambda: ends.append(supervisor.run()))
+    thread.start()
+    eventually(lambda: log.with_suffix(".log.1").exists() and log.stat().st_size == 0)
+    supervisor.stop()
+    thread.join(60)
+    assert (ends, log.with_suffix(".log.1").stat().st_size) == ([End.ASKED], 1_000_001)
+
+
 def test_what_the_supervisor_says_of_itself_can_be_read(root: Path) -> None:
     assert instance.last_failure(root) is None
     instance.say_running(root)
