@@ -73,22 +73,23 @@ def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
     if lacking():
         pytest.fail(lacking())
     with running_root(tmp_path_factory.mktemp("debian") / "root") as root:
-        root.run("apt-get update -qq")
+        # A root that is thrown away need not survive a power cut.
+        root.run("echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/fast && apt-get update -qq")
         yield root
 
 
 def test_the_package_does_the_main_job_is_brought_up_to_date_and_leaves_only_the_memories(debian: Root, made: dict[str, Path]) -> None:
     old, new = _brought_in(debian, made, "*.deb")
-    debian.run("apt-get install -y -qq --no-install-recommends xvfb desktop-file-utils procps && useradd -m ana && useradd -m ben")
+    debian.run(
+        "apt-get install -y -qq --no-install-recommends xvfb desktop-file-utils procps && mkdir -p /people && useradd -m -b /people ana"
+    )
     # What the package depends on is the system's; the figure is for the package alone.
     debian.run(f"apt-get install -y -qq --no-install-recommends $(dpkg-deb -f {old} Depends | sed 's/([^)]*)//g; s/,/ /g')")
     before = _outside(debian)
     print(
         f"\ninstalling the package: {debian.timed(f'apt-get install -y -qq {old}'):.1f} s; {debian.run('du -sm /opt/lean-memory').split()[0]} MB"
     )
-    debian.run(
-        "desktop-file-validate /usr/share/applications/org.leanmemory.*.desktop && test $(xdg-mime --version >/dev/null 2>&1; echo 0) = 0"
-    )
+    debian.run("desktop-file-validate /usr/share/applications/org.leanmemory.*.desktop")
 
     # The README's lines for a new user, without any model.
     first = debian.timed("lean-memory add 'I work at Globex.' && mkdir .cursor && lean-memory connect cursor", user="ana")
@@ -98,29 +99,34 @@ def test_the_package_does_the_main_job_is_brought_up_to_date_and_leaves_only_the
     debian.run(_TRAY, user="ana")
     print(f"cold start of the tray until the service answers: {until(lambda: _tray(debian) and _answers(debian)):.1f} s")
     debian.run(f'/opt/lean-memory/env/bin/python -c "{_AT_LOGIN}"', user="ana")
-    assert "/opt/lean-memory/env/bin/python" in debian.path("/home/ana/.config/autostart/lean-memory.desktop").read_text()
+    assert "/opt/lean-memory/env/bin/python" in debian.path("/people/ana/.config/autostart/lean-memory.desktop").read_text()
 
-    tray, entry = _tray(debian), debian.path("/home/ana/.cursor/mcp.json").read_bytes()
+    tray, entry = _tray(debian), debian.path("/people/ana/.cursor/mcp.json").read_bytes()
     print(f"bringing it up to date: {debian.timed(f'apt-get install -y -qq {new}'):.1f} s")
     assert OLD not in debian.run("lean-memory --version")
     until(lambda: _tray(debian) not in (None, tray) and _answers(debian))
-    assert debian.path("/home/ana/.cursor/mcp.json").read_bytes() == entry
+    assert debian.path("/people/ana/.cursor/mcp.json").read_bytes() == entry
     assert "Globex" in _asked_over_mcp(debian)
     assert len(debian.run("ls /opt/lean-memory/envs").split()) == 1
 
     debian.run("apt-get remove -y -qq lean-memory")
     assert not debian.path("/opt/lean-memory").exists()
-    assert "lean-memory" not in debian.run("cat /home/ana/.cursor/mcp.json 2>/dev/null || true")
-    assert not debian.path("/home/ana/.config/autostart/lean-memory.desktop").exists()
+    assert "lean-memory" not in debian.run("cat /people/ana/.cursor/mcp.json 2>/dev/null || true")
+    assert not debian.path("/people/ana/.config/autostart/lean-memory.desktop").exists()
     assert "lean_memory" not in debian.run("ps -eo args")
     left = {line for line in _outside(debian) - before if ".lean_memory" not in line}
-    assert left <= {"/home/ana/tray.log", "/home/ana/.cursor", "/home/ana/.config", "/home/ana/.config/autostart"} | _backups_of_ours(left)
-    assert debian.path("/home/ana/.lean_memory/default.memory.db").stat().st_size > 0
+    assert left <= {
+        "/people/ana/tray.log",
+        "/people/ana/.cursor",
+        "/people/ana/.config",
+        "/people/ana/.config/autostart",
+    } | _backups_of_ours(left)
+    assert debian.path("/people/ana/.lean_memory/default.memory.db").stat().st_size > 0
 
 
 def test_the_bundle_works_for_one_person_without_any_rights(debian: Root, made: dict[str, Path]) -> None:
     old, new = _brought_in(debian, made, "*.run")
-    debian.run("id eve >/dev/null 2>&1 || useradd -m eve; apt-get install -y -qq --no-install-recommends python3")
+    debian.run("mkdir -p /people && useradd -m -b /people eve && apt-get install -y -qq --no-install-recommends python3")
     before = _outside(debian)
     print(f"\ninstalling the bundle: {debian.timed(f'sh {old} --no-start', user='eve'):.1f} s")
     debian.run("~/.local/bin/lean-memory add 'I work at Globex.'", user="eve")
@@ -130,10 +136,10 @@ def test_the_bundle_works_for_one_person_without_any_rights(debian: Root, made: 
     assert json.loads(debian.run("~/.local/bin/lean-memory backup --list --json", user="eve"))["backups"]
 
     debian.run("~/.local/bin/lean-memory-uninstall", user="eve")
-    folders = re.compile(r"/home/eve/\.(local|config|cache)(/|$)")
+    folders = re.compile(r"/people/eve/\.(local|config|cache)(/|$)")
     left = {line for line in _outside(debian) - before if ".lean_memory" not in line}
     assert [line for line in left if not (folders.match(line) and debian.path(line).is_dir())] == []
-    assert debian.path("/home/eve/.lean_memory/default.memory.db").stat().st_size > 0
+    assert debian.path("/people/eve/.lean_memory/default.memory.db").stat().st_size > 0
 
 
 def _brought_in(debian: Root, made: dict[str, Path], pattern: str) -> Sequence[str]:
@@ -162,7 +168,7 @@ def _tray(debian: Root) -> str | None:
 
 
 def _answers(debian: Root) -> bool:
-    state = debian.path("/home/ana/.lean_memory/supervisor.json")
+    state = debian.path("/people/ana/.lean_memory/supervisor.json")
     if not state.exists() or str(json.loads(state.read_text())["pid"]) != _tray(debian):
         return False
     return "healthy" in debian.run(
@@ -175,10 +181,10 @@ def _answers(debian: Root) -> bool:
 
 def _outside(debian: Root) -> set[str]:
     """Every path that a program might leave behind."""
-    places = "/home /opt /usr/bin /usr/share/applications /usr/share/metainfo /usr/share/icons /usr/share/doc /etc/xdg"
+    places = "/people /opt /usr/bin /usr/share/applications /usr/share/metainfo /usr/share/icons /usr/share/doc /etc/xdg"
     return set(debian.run(f"find {places} -not -name '*.cache' 2>/dev/null || true").splitlines())
 
 
 def _backups_of_ours(left: set[str]) -> set[str]:
     """`connect` puts a copy beside the file that it changes, and `disconnect` does so too."""
-    return {line for line in left if line.startswith("/home/ana/.cursor/")}
+    return {line for line in left if line.startswith("/people/ana/.cursor/")}
