@@ -27,6 +27,8 @@ EMBEDDABLE = "python-3.13.12-embed-amd64.zip"
 EMBEDDABLE_AT = f"https://www.python.org/ftp/python/3.13.12/{EMBEDDABLE}"
 EMBEDDABLE_SHA256 = "76f238f606250c87c6beac75dccd35ee99070a13490555936abb6cb64ecce3d0"
 """Of the archive that python.org gives out, as three independent projects have it written down."""
+SIGN = "LM_SIGN_WINDOWS"
+"""The variable with the command that signs, with `%1` for the file; without it nothing is signed."""
 COMMANDS = "commands"
 """The folder of a payload with what may stand on a person's PATH: it finds our Python elsewhere and brings none along."""
 _STARTED = {
@@ -153,6 +155,8 @@ def extraction(payload: Path) -> Iterator[str]:
 def _make_setup(source: Path, named: dict[str, Path], version: str, epoch: int, *, quick: bool) -> None:
     defined = {**named, "LICENCE": source.absolute() / "LICENSE", "VERSION": version, "FULL_VERSION": _four_numbers(version)}
     words = ["makensis", "-V2", "-WX", *(f"-D{name}={value}" for name, value in defined.items()), *(["-DQUICK"] if quick else [])]
+    signing = os.environ.get(SIGN)
+    words += [f"-DSIGN={signing}"] if signing else []
     script = source / "installers" / "windows" / "setup.nsi"
     subprocess.run([*words, str(script)], env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}, check=True)
 
