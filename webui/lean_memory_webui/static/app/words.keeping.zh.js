@@ -15,4 +15,5 @@ export const zh = {
   told_by: '由谁告知', by_anybody: '任何人', rule_days: '多少天没有人说过', rule_then: '然后', rule_put_away: '收起', rule_ask: '问我', rule_put_away_about: '它不再出现在回答里，但按过去的日期仍可找到。健康、家人、身份和你要保留的不动。', rule_ask_about: '它会出现在“审阅”里由你决定。你不说，它就留着。', rule_today: (n) => `今天会是 ${n} 条事实。`, rule_set: '定下规则',
   let_go: '忘记', let_go_about: '单条事实在“记忆”页面里忘记。这里抹去某个助手告知的一切、某段时间的一切，或某句话的所有出处。', reach_client: '一个助手', reach_dates: '一段时间', reach_sentence: '一句话', reach_from: '从', reach_to: '到（含）', reach_words: '原话', choose_one: '请选择…', let_go_show: '先看会抹去什么…',
   scrub: '也从备份里去掉', scrubbed: (n) => `${n} 份备份已重做，不再包含它。`,
+  did_backup: '做了备份', did_verify_backup: '检查了备份', did_scrub_backups: '把忘记的内容从备份里去掉', did_restore: '恢复了备份', did_would_restore: '询问恢复会取代什么', did_export: '带走了记忆', did_import: '查看或导入了带走的文件', did_set_retention: '定了规则', did_remove_retention: '去掉了规则',
 };
