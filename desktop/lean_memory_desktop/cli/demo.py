@@ -78,7 +78,6 @@ def _play(story: Story, cast: Cast, folder: Path) -> None:
     story.ask("What food is dangerous for me?")
 
     _tidy(story, first_year, change)
-
     story.chapter("Forgotten, to the last byte")
     story.count_bytes("peanuts", folder)
     story.forget("allergic_to")
