@@ -17,6 +17,9 @@ from lean_memory_setup.failing import SetupError
 
 PATIENCE = 60.0
 """Seconds; a service that is told to end may finish what it is doing first."""
+_LAST_PATIENCE = 20.0
+_KILL = 9
+"""SIGKILL, which Windows has no name for."""
 _MODULE = "lean_memory_desktop"
 _COMMAND = "lean-memory"
 _AT_LOGIN = "--at-login"
@@ -61,11 +64,13 @@ class Processes:
 
     home: Path
     table: Path = Path("/proc")
+    patience: float = PATIENCE
+    """Seconds after which one that hangs is killed: whatever was acknowledged is on the disk."""
 
     def stop(self) -> Sequence[Started]:
         found = self._found()
         for number, _ in found:
-            _tell_to_end(number)
+            _send(number, signal.SIGTERM)
         self._wait({number for number, _ in found})
         return [started for _, started in found]
 
@@ -103,11 +108,18 @@ class Processes:
         return "serve" in given or not _commands(given)
 
     def _wait(self, numbers: set[int]) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while numbers := {number for number in numbers if self._lives(number)}:
-            if time.monotonic() > deadline:
-                raise SetupError(f"Lean Memory is still running (process {min(numbers)}) and did not end. Quit it and start again.")
+        left = self._left(numbers, self.patience)
+        for number in left:
+            _send(number, _KILL)
+        if left := self._left(left, _LAST_PATIENCE):
+            raise SetupError(f"Lean Memory is still running (process {min(left)}) and cannot be ended. Restart the computer and try again.")
+
+    def _left(self, numbers: set[int], patience: float) -> set[int]:
+        """Those that still live when `patience` seconds are over."""
+        deadline = time.monotonic() + patience
+        while (numbers := {number for number in numbers if self._lives(number)}) and time.monotonic() < deadline:
             time.sleep(0.05)
+        return numbers
 
     def _lives(self, number: int) -> bool:
         try:
@@ -170,9 +182,9 @@ def start_again(started: Started) -> None:
     )
 
 
-def _tell_to_end(number: int) -> None:
+def _send(number: int, what: int) -> None:
     try:
-        os.kill(number, signal.SIGTERM)
+        os.kill(number, what)
     except ProcessLookupError:
         return
 

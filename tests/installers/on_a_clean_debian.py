@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -45,7 +46,7 @@ shim.wait()
 _AT_LOGIN = (
     "from lean_memory_bridge.autostart import autostart_of; from pathlib import Path; autostart_of(Path.home() / '.lean_memory').turn_on()"
 )
-_TRAY = "Xvfb :7 >/dev/null 2>&1 & export DISPLAY=:7; cd; nohup setsid lean-memory >tray.log 2>&1 &"
+_TRAY = "Xvfb :7 >/dev/null 2>&1 & export DISPLAY=:7; cd; nohup setsid dbus-run-session -- lean-memory >tray.log 2>&1 &"
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -81,7 +82,7 @@ def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
 def test_the_package_does_the_main_job_is_brought_up_to_date_and_leaves_only_the_memories(debian: Root, made: dict[str, Path]) -> None:
     old, new = _brought_in(debian, made, "*.deb")
     debian.run(
-        "apt-get install -y -qq --no-install-recommends xvfb desktop-file-utils procps && mkdir -p /people && useradd -m -b /people ana"
+        "apt-get install -y -qq --no-install-recommends xvfb dbus desktop-file-utils procps && mkdir -p /people && useradd -m -b /people ana"
     )
     # What the package depends on is the system's; the figure is for the package alone.
     debian.run(f"apt-get install -y -qq --no-install-recommends $(dpkg-deb -f {old} Depends | sed 's/([^)]*)//g; s/,/ /g')")
@@ -96,8 +97,10 @@ def test_the_package_does_the_main_job_is_brought_up_to_date_and_leaves_only_the
     assert "Globex" in _asked_over_mcp(debian)
     print(f"the first sentence and a connection: {first:.1f} s")
 
+    began = time.monotonic()
     debian.run(_TRAY, user="ana")
-    print(f"cold start of the tray until the service answers: {until(lambda: _tray(debian) and _answers(debian)):.1f} s")
+    until(lambda: _tray(debian) and _answers(debian))
+    print(f"the tray takes over from the service that the assistant had started, and answers: {time.monotonic() - began:.1f} s")
     debian.run(f'/opt/lean-memory/env/bin/python -c "{_AT_LOGIN}"', user="ana")
     assert "/opt/lean-memory/env/bin/python" in debian.path("/people/ana/.config/autostart/lean-memory.desktop").read_text()
 

@@ -65,3 +65,18 @@ def test_another_installation_is_left_alone(tmp_path: Path) -> None:
     with a_process(table, tmp_path / "elsewhere", "/usr/bin/lean-memory") as process:
         assert Processes(home=tmp_path / "home", table=table).stop() == []
         process.communicate(b"\n")
+
+
+def test_a_tray_that_hangs_is_killed(tmp_path: Path) -> None:
+    home, table = tmp_path / "home", Path("/proc")
+    ignores = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); time.sleep(600)"
+    python = home / "env" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    (tmp_path / "lean-memory").write_text(ignores)
+    with subprocess.Popen([python, tmp_path / "lean-memory"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        (started,) = Processes(home=home, table=table, patience=0.1).stop()
+        assert started.words == (str(python), str(tmp_path / "lean-memory"))
+        assert process.wait() < 0
