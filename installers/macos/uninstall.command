@@ -18,6 +18,6 @@ elif [ -t 0 ]; then
 fi
 # shellcheck disable=SC2086 - nothing, or one word
 "$home/env/bin/python" -I "$home/setup.pyz" uninstall --home "$home" --data "$data" $forget
-rm -rf "$home/python" "$home/payload.json" "$home/setup.log"
+rm -rf "$home/python" "$home/payload.json" "$home/setup.log" "$home/.lock"
 rmdir "$home" 2>/dev/null || true
 echo "Now move the app Lean Memory to the Trash."
