@@ -14,6 +14,15 @@ from support.browser import Window, entered, opened
 from support.service import ServiceProcess, running_service, start_service
 from support.staged import DAY
 
+CHINESE = {
+    "tell": "告诉它一件事",
+    "what": "要记住什么？",
+    "correct": "更正…",
+    "right": "正确的是什么？",
+    "forget": "忘记…",
+    "erase": "永久抹去",
+}
+"""What the buttons and fields are called."""
 HOSTILE = [
     "My note is <script>window.broken = 1</script>.",
     "My friend <img src=x onerror=window.broken=1> likes tea.",
@@ -102,6 +111,29 @@ def test_forgetting_shows_exactly_what_goes_before_it_goes(window: Window, servi
     assert not [fact for fact in service.client().facts().facts if "handle" in fact.fact_text]
 
 
+def test_how_much_is_forgotten_is_chosen_with_the_texts_in_sight(window: Window, service: ServiceProcess) -> None:
+    service.client().add("Wilma has a boat called Nora. Wilma likes sailing.")
+    page = window.page
+    page.get_by_role("button", name="Wilma likes sailing.").click()
+    page.get_by_role("button", name="Forget…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".erased li")).to_have_text(["Wilma likes sailing."])
+    dialog.get_by_role("button", name="Everything about Wilma").click()
+    expect(dialog.locator(".erased")).to_contain_text("Nora")
+    dialog.get_by_role("button", name="Keep it").click()
+    expect(dialog).to_be_hidden()
+    assert service.client().facts(subject="Wilma").facts
+
+
+def test_what_was_before_is_shown_on_demand(window: Window) -> None:
+    page = window.page
+    former = page.locator(".fact .said").filter(has_text="I live in Porto.")
+    expect(page.locator(".fact .said").filter(has_text="I moved to Lisbon.")).to_be_visible()
+    expect(former).to_have_count(0)
+    page.get_by_label("what was before").check()
+    expect(former).to_be_visible()
+
+
 def test_text_from_memory_is_never_html(window: Window, service: ServiceProcess) -> None:
     client, page = service.client(), window.page
     for text in HOSTILE:
@@ -137,6 +169,18 @@ def test_another_day_stands_beside_now(window: Window) -> None:
     page.get_by_role("button", name="What was known").click()
     expect(page.get_by_role("columnheader", name="Known then")).to_be_visible()
     expect(page.locator(".then-now tr").filter(has_text="Clara").locator("td").first).to_contain_text("nothing")
+
+
+def test_the_line_of_time_is_walked_with_the_arrow_keys(window: Window) -> None:
+    window.go("time")
+    page = window.page
+    slider = page.get_by_role("slider", name="Moment")
+    slider.press("End")
+    expect(page.get_by_role("heading", name="Nothing changed since then")).to_be_visible()
+    slider.press("Home")
+    expect(page.locator(".then-now tr").filter(has_text="Porto").locator("td").nth(1)).to_contain_text("I moved to Lisbon.")
+    slider.press("ArrowRight")
+    expect(slider).to_have_value("1")
 
 
 def test_two_pages_see_each_others_words(browser: Browser, service: ServiceProcess) -> None:
@@ -183,6 +227,23 @@ def test_the_first_run_takes_three_steps_and_gives_a_sentence_back(browser: Brow
         expect(page.locator("blockquote.said")).to_have_text("I work at Acme as a designer.")
         page.get_by_role("button", name="Open my memory").click()
         expect(page.locator(".fact .said").first).to_contain_text("Acme")
+
+
+def test_telling_correcting_and_forgetting_in_chinese(browser: Browser, service: ServiceProcess) -> None:
+    with entered(browser, service, locale="zh-CN") as window:
+        page = window.page
+        page.get_by_role("button", name=CHINESE["tell"]).click()
+        page.get_by_role("textbox", name=CHINESE["what"]).fill("Ulla lives in Graz.")
+        page.keyboard.press("Control+Enter")
+        page.get_by_role("button", name="Ulla lives in Graz.").click()
+        page.get_by_role("button", name=CHINESE["correct"]).click()
+        page.get_by_role("textbox", name=CHINESE["right"]).fill("Ulla moved to Linz.")
+        page.keyboard.press("Control+Enter")
+        page.get_by_role("button", name="Ulla moved to Linz.").click()
+        page.get_by_role("button", name=CHINESE["forget"]).click()
+        page.get_by_role("dialog").get_by_role("button", name=CHINESE["erase"]).click()
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        expect(page.locator(".fact .said").filter(has_text="Linz")).to_have_count(0)
 
 
 def test_the_page_speaks_chinese(browser: Browser, service: ServiceProcess) -> None:

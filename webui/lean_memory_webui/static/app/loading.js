@@ -1,6 +1,6 @@
 // Looking things up, again whenever the service says that something changed, without taking away what is shown meanwhile.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { pulse } from './service.js';
 
 /** `{data, error, loading}` of `load(signal)`; asked again when `inputs` change or somebody wrote. What was found for other inputs is dropped. */
@@ -35,6 +35,18 @@ export function useSteps(all, step = 40) {
     return () => clearTimeout(soon);
   }, [count, all]);
   return count;
+}
+
+/** `kept(key, inputs, draw)` gives what was drawn for a key until an input is another one, so that a long list is not drawn anew for one of its lines. */
+export function useKept() {
+  const held = useRef(new Map());
+  return (key, inputs, draw) => {
+    const before = held.current.get(key);
+    if (before?.inputs.every((one, at) => one === inputs[at])) return before.drawn;
+    const drawn = draw();
+    held.current.set(key, { inputs, drawn });
+    return drawn;
+  };
 }
 
 /** A value that follows `given` once it rests for `milliseconds`. */

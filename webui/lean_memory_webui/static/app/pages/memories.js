@@ -7,7 +7,7 @@ import { forgetting, Forgetting } from '../forgetting.js';
 import { Chain, span } from '../history.js';
 import { html } from '../html.js';
 import { language, nameOf, number, t } from '../language.js';
-import { useFound, useRested, useSteps } from '../loading.js';
+import { useFound, useKept, useRested, useSteps } from '../loading.js';
 import { Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { namespace, pick } from '../places.js';
 import { get, post } from '../service.js';
@@ -47,8 +47,9 @@ function Known({ entity, onEntity, filter, onFilter }) {
   const { data, error } = useFound((ended) => get('browse', asked, ended), [namespace.value, entity, text, filter.history, filter.cold, count], { keep: true });
   const { entities, facts, total } = data ?? NOTHING;
   const drawn = useSteps(facts.length);
+  const kept = useKept();
   // What is typed into the filter draws neither list anew.
-  const list = useMemo(() => facts.slice(0, drawn).map((fact) => html`<${Fact} key=${fact.id} fact=${fact} />`), [facts, drawn]);
+  const list = useMemo(() => facts.slice(0, drawn).map((fact) => kept(fact.id, [JSON.stringify(fact)], () => html`<${Fact} key=${fact.id} fact=${fact} />`)), [facts, drawn]);
   const names = useMemo(() => html`<${Entities} entities=${entities} value=${entity} onChoose=${onEntity} />`, [entities, entity]);
   if (error && error.status !== 404) return html`<${Sorry} error=${error} />`;
   if (!data && !error) return html`<${Waiting} />`;

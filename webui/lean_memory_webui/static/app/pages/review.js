@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { approveAll, decide, dismiss, fates, mine, undo } from '../decisions.js';
 import { html } from '../html.js';
 import { dayAndTime, nameOf, t } from '../language.js';
-import { useFound, useSteps } from '../loading.js';
+import { useFound, useKept, useSteps } from '../loading.js';
 import { Choice, Dialog, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { pendingIn } from '../pending.js';
 import { namespace, pick } from '../places.js';
@@ -140,13 +140,14 @@ function named(event) {
 function Group({ group, chosen, onChoose, onEdit }) {
   const safe = group.proposals.filter((one) => SAFE.has(one.kind) && !one.elsewhere);
   const [busy, work] = useState(false);
+  const kept = useKept();
   const all = async () => (work(true), await approveAll(safe), work(false));
   return html`<section class="group" aria-label=${nameOf(group.entity)}>
     <div class="between">
       <h2 dir="auto">${nameOf(group.entity)} <span class="soft">${t('proposal_count', group.proposals.length)}</span></h2>
       ${safe.length > 1 && html`<button disabled=${busy} onClick=${all}>${t('approve_safe', safe.length)}</button>`}
     </div>
-    ${group.cards.map((one) => html`<${Proposal} key=${one.id} proposal=${one} isChosen=${one.id === chosen} onChoose=${onChoose} onEdit=${onEdit} />`)}
+    ${group.cards.map((one) => kept(one.id, [one, one.id === chosen], () => html`<${Proposal} key=${one.id} proposal=${one} isChosen=${one.id === chosen} onChoose=${onChoose} onEdit=${onEdit} />`))}
   </section>`;
 }
 
