@@ -55,6 +55,7 @@ def read_chatgpt(source: Source, entries: tuple[Entry, ...], zone: str) -> Readi
 
 def _conversations(events: Iterator[Event]) -> Iterator[_Conversation]:
     for event, _ in events:
+        # Of an array of conversations, or of one that stands alone.
         if event == "start_map":
             yield _conversation(events)
 

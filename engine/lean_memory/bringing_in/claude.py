@@ -23,7 +23,7 @@ def read_claude(source: Source, entries: tuple[Entry, ...], zone: str) -> Readin
     """The person's own messages, in the order of the export."""
     for entry in entries:
         with source.opened(entry) as file:
-            for message in values_of(file, entry.name, "item.chat_messages.item"):
+            for message in values_of(file, entry.name, ("item", "chat_messages", "item")):
                 yield from _said(message, entry, zone)
 
 

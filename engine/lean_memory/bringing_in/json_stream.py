@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
 import ijson  # pyright: ignore[reportMissingTypeStubs] - there are none
@@ -18,22 +18,47 @@ _STARTS = frozenset({"start_map", "start_array"})
 _ENDS = frozenset({"end_map", "end_array"})
 _LONGEST_LINE = 10_000_000
 _BUFFER = 65_536
+_DEEPEST = 200
 
 
 def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
     """The events of a file. Raises `DamagedFileError` where it is no JSON or breaks off; what came before has been given by then."""
+    depth = 0
     try:
-        yield from cast("Iterator[Event]", ijson.basic_parse(file, use_float=True, buf_size=_BUFFER))
+        for event, value in cast("Iterator[Event]", ijson.basic_parse(file, use_float=True, buf_size=_BUFFER)):
+            depth += (event in _STARTS) - (event in _ENDS)
+            if depth > _DEEPEST:
+                raise DamagedFileError(f"{name} is nested deeper than any export is. What came before is kept.")
+            yield event, value
     except (ijson.JSONError, UnicodeDecodeError) as error:
         raise DamagedFileError(damaged(name)) from error
 
 
-def values_of(file: BinaryIO, name: str, prefix: str) -> Iterator[object]:
-    """The values that stand at a prefix, as `item` for the elements of an array, one after another. Raises `DamagedFileError`."""
-    try:
-        yield from cast("Iterator[object]", ijson.items(file, prefix, use_float=True, buf_size=_BUFFER))
-    except (ijson.JSONError, UnicodeDecodeError) as error:
-        raise DamagedFileError(damaged(name)) from error
+def values_of(file: BinaryIO, name: str, way: Sequence[str]) -> Iterator[object]:
+    """The values at the end of a way of keys, where `item` stands for the elements of an array, one after another. Raises `DamagedFileError`."""
+    events = events_of(file, name)
+    for first in events:
+        yield from _at_end_of(way, first, events)
+
+
+def _at_end_of(way: Sequence[str], first: Event, events: Iterator[Event]) -> Iterator[object]:
+    if not way:
+        yield built(first, events)
+    elif first[0] == "start_array" and way[0] == "item":
+        for event in events:
+            if event[0] == "end_array":
+                return
+            yield from _at_end_of(way[1:], event, events)
+    elif first[0] == "start_map" and way[0] != "item":
+        for event, key in events:
+            if event == "end_map":
+                return
+            if key == way[0]:
+                yield from _at_end_of(way[1:], next(events), events)
+            else:
+                passed_over(next(events), events)
+    else:
+        passed_over(first, events)
 
 
 def damaged(name: str) -> str:

@@ -13,9 +13,6 @@ from lean_memory.bringing_in.json_stream import lines_of, values_of
 from lean_memory.bringing_in.sources import Entry, Source
 from lean_memory.bringing_in.texts import LONGEST, Found, Passed, Reading, Text, clean, fields_of, moment_of
 
-PREFIXES = ("item", "results.item", "memories.item")
-"""Where in a JSON document the memories can stand."""
-
 _SAID = ("memory", "text", "data", "content")
 _NO_MEMORY = "An entry holds no memory."
 _NO_JSON = "A line is no JSON."
@@ -36,24 +33,24 @@ def is_memory(value: object) -> bool:
 
 
 def _memories(source: Source, entry: Entry) -> Iterator[tuple[str, object]]:
-    prefix = prefix_of(entry)
-    if prefix is None:
+    way = _way_to(entry)
+    if way is None:
         for line, value in lines_of(source, entry):
             yield f"{entry.name}, line {line}", value
         return
     with source.opened(entry) as file:
-        for number, value in enumerate(values_of(file, entry.name, prefix), start=1):
+        for number, value in enumerate(values_of(file, entry.name, way), start=1):
             yield f"{entry.name}, entry {number}", value
 
 
-def prefix_of(entry: Entry) -> str | None:
-    """Where the memories stand in an entry; `None` for JSON lines."""
+def _way_to(entry: Entry) -> tuple[str, ...] | None:
+    """Where the memories stand in a document; `None` for JSON lines."""
     beginning = entry.beginning().decode("utf-8-sig", "replace").lstrip()
     if beginning.startswith("["):
-        return "item"
+        return ("item",)
     for name in ("results", "memories"):
         if f'"{name}"' in beginning.split("[", maxsplit=1)[0]:
-            return f"{name}.item"
+            return (name, "item")
     return None
 
 

@@ -38,8 +38,11 @@ _RELATION = re.compile(r"\s*[-*+] (?P<how>[^\[\]\n]{0,100}?)\s*\[\[(?P<to>[^\]\n
 _TASK = frozenset({"x", "X", " ", "-"})
 _TAG = re.compile(r"(?<!\S)#[\w/-]+")
 _CONTEXT = re.compile(r"\s*\((?P<context>[^()\n]*)\)\s*$")
-_LINK = re.compile(r"!?\[(?P<shown>[^\]\n]*)\]\([^)\n]*\)|\[\[(?P<to>[^\]|\n]+)(?:\|(?P<alias>[^\]\n]+))?\]\]")
-_MARKS = re.compile(r"(?<!\w)(?P<mark>\*\*|__|\*|_|`|~~)(?P<text>\S(?:.*?\S)?)(?P=mark)(?!\w)")
+# Bounded, so that a text of nothing but marks is read in no time.
+_LINK = re.compile(
+    r"!?\[(?P<shown>[^\[\]\n]{0,300})\]\([^()\n]{0,2000}\)|\[\[(?P<to>[^\[\]|\n]{1,300})(?:\|(?P<alias>[^\[\]\n]{1,300}))?\]\]"
+)
+_MARKS = re.compile(r"(?<!\w)(?P<mark>\*\*|__|\*|_|`|~~)(?P<text>\S(?:.{0,300}?\S)?)(?P=mark)(?!\w)")
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX-]\]\s+)?", re.MULTILINE)
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+")
 _QUOTED = re.compile(r"^\s{0,3}>\s?", re.MULTILINE)

@@ -105,3 +105,13 @@ def test_the_file_of_this_memory_is_not_taken_for_an_older_one(memory: Memory) -
     with pytest.raises(InvalidInputError):
         memory.bring_in(memory.root / "ana.memory.db", namespace="bob")
     assert memory.older_files() == []
+
+
+def test_a_file_that_is_nested_without_end_is_refused_and_one_of_nothing_but_brackets_is_read_at_once(
+    memory: Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "deep.json").write_text("[" * 50_000, encoding="utf-8")
+    with pytest.raises(DamagedFileError, match="nested deeper"):
+        memory.bring_in(tmp_path / "deep.json", kind="mem0")
+    note(tmp_path / "deep.md", "[" * 10_000)
+    assert memory.preview_bring_in(tmp_path / "deep.md", kind="basic-memory").texts == 1
