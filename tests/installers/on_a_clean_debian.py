@@ -46,7 +46,16 @@ shim.wait()
 _AT_LOGIN = (
     "from lean_memory_bridge.autostart import autostart_of; from pathlib import Path; autostart_of(Path.home() / '.lean_memory').turn_on()"
 )
-_TRAY = "Xvfb :7 >/dev/null 2>&1 & export DISPLAY=:7; cd; nohup setsid dbus-run-session -- lean-memory >tray.log 2>&1 &"
+_BUS = "unix:path=/var/tmp/bus-of-ana"
+_SESSION = f"""
+Xvfb :7 >/dev/null 2>&1 &
+dbus-daemon --session --fork --address={_BUS}
+export DISPLAY=:7 DBUS_SESSION_BUS_ADDRESS={_BUS}
+until xdpyinfo >/dev/null 2>&1; do sleep 0.1; done
+nohup setsid dunst >dunst.log 2>&1 &
+"""
+"""A screen, a bus and somebody who shows notifications, as every desktop has them; they outlive the tray."""
+_TRAY = f"export DISPLAY=:7 DBUS_SESSION_BUS_ADDRESS={_BUS}; nohup setsid lean-memory >tray.log 2>&1 &"
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -82,7 +91,7 @@ def debian(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Root]:
 def test_the_package_does_the_main_job_is_brought_up_to_date_and_leaves_only_the_memories(debian: Root, made: dict[str, Path]) -> None:
     old, new = _brought_in(debian, made, "*.deb")
     debian.run(
-        "apt-get install -y -qq --no-install-recommends xvfb dbus desktop-file-utils procps && mkdir -p /people && useradd -m -b /people ana"
+        "apt-get install -y -qq --no-install-recommends xvfb x11-utils dbus dunst desktop-file-utils procps && mkdir -p /people && useradd -m -b /people ana"
     )
     # What the package depends on is the system's; the figure is for the package alone.
     debian.run(f"apt-get install -y -qq --no-install-recommends $(dpkg-deb -f {old} Depends | sed 's/([^)]*)//g; s/,/ /g')")
@@ -97,6 +106,7 @@ def test_the_package_does_the_main_job_is_brought_up_to_date_and_leaves_only_the
     assert "Globex" in _asked_over_mcp(debian)
     print(f"the first sentence and a connection: {first:.1f} s")
 
+    debian.run(_SESSION, user="ana")
     began = time.monotonic()
     debian.run(_TRAY, user="ana")
     until(lambda: _tray(debian) and _answers(debian))
