@@ -116,7 +116,9 @@ def _add_retention(commands: _Commands) -> None:
 
 
 def _bring_in(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="?", action=_AsList, metavar="PATH", help="a file or folder; without one, older files here are listed")
+    parser.add_argument(
+        "words", nargs="?", action=_AsList, metavar="PATH", help="a file or folder; without one, older files here are listed"
+    )
     parser.add_argument("--from", dest="kind", metavar="KIND", help=f"what it is, where that is not seen: {', '.join(SOURCES)}")
     parser.add_argument("--dry-run", action="store_true", help="say what would come of it, and write nothing")
     parser.add_argument("--yes", action="store_true", help="do not ask")

@@ -134,7 +134,8 @@ def _said(conversation: _Conversation, entry: Entry, zone: str) -> Iterator[Foun
                 yield Passed(reason=_LONG if node.text else _EMPTY, place=f"{entry.name}: message {key}")
             continue
         begun = moment_of(node.at, zone) or begun
-        yield Text(text=node.text, t_ref=begun, key=(name, key))
+        # Of a conversation without a name, messages are told apart by their words too.
+        yield Text(text=node.text, t_ref=begun, key=(name, key) if name else (key, node.text))
 
 
 def _shown(nodes: Mapping[str, _Node], current: object) -> list[str]:

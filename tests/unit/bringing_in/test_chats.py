@@ -88,6 +88,14 @@ def test_what_the_person_told_claude_is_known_and_what_it_answered_is_not(memory
     assert [f.object for f in memory.facts("ana", as_of=day(2))] == ["Lisbon"]
 
 
+def test_conversations_without_names_whose_messages_are_called_alike_are_kept_apart(memory: Memory, tmp_path: Path) -> None:
+    told = [chatgpt_conversation("", [("user", text)]) for text in ("I like tea.", "I live in Porto.")]
+    export = chatgpt_export(tmp_path / "export.zip", told)
+    assert memory.bring_in(export, namespace="ana").added == 2
+    assert {fact.object for fact in memory.facts("ana")} == {"tea", "Porto"}
+    assert memory.bring_in(export, namespace="ana").added == 0
+
+
 def test_attachments_are_counted(memory: Memory, tmp_path: Path) -> None:
     folder = claude_export(tmp_path / "claude", [("human", "I like tea.")])
     file = folder / "conversations.json"
