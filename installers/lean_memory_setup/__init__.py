@@ -14,6 +14,7 @@ that lie here), `wheels/`, and `uv` or `uv.exe`.
 An installation is a folder, HOME:
 
     envs/VERSION-DIGEST/   a private environment; `installed.json` in it is written last, so one without it is a leftover
+                           (the one used before stays until the next update: a program goes on with the packages it began with)
     env                    the one in use: a symbolic link (Windows: a junction) that is replaced in one step
     setup.pyz              this program, for uninstalling
 

@@ -23,6 +23,8 @@ with Memory(root=sys.argv[1]) as memory:
     sys.exit(0 if memory.search("check", "Where does the user work?")[0].fact.object == "Globex" else "The search found something else.")
 """
 _SHEBANG = b"#!"
+_OWN = "lean_memory_own.pth"
+_OWN_LINE = "import os, sys; sys.path[:] = [os.path.realpath(path) for path in sys.path]\n"
 
 
 class Maker(Protocol):
@@ -61,6 +63,7 @@ class VirtualEnvironment:
             run([payload.uv_program, *install_words(payload, self.python(folder))], why="The packages cannot be installed", more=more)
         finally:
             shutil.rmtree(cache, ignore_errors=True)
+        stay_with_own(next((folder / "lib").glob("python*/site-packages")))
         _name_the_stable_path(folder / "bin", folder, stable)
 
     def python(self, environment: Path) -> Path:
@@ -73,6 +76,11 @@ def install_words(payload: Payload, python: Path, *more: str) -> list[str]:
         "pip", "install", "--quiet", "--python", str(python), "--offline", "--no-index", "--no-deps", "--require-hashes",
         "--only-binary", ":all:", "--compile-bytecode", "--find-links", str(payload.wheels), "--requirement", str(payload.requirements), *more,
     ]  # fmt: skip
+
+
+def stay_with_own(packages: Path) -> None:
+    """Let whatever is started by the link import from this environment for as long as it runs, also what it imports after the link has moved."""
+    (packages / _OWN).write_text(_OWN_LINE, encoding="utf-8")
 
 
 def check(python: Path) -> None:

@@ -51,9 +51,10 @@ def install(payload: Payload, to: Installation, say: Callable[[str], None]) -> O
     payload.verify()
     old = to.link.target()
     fresh = to.home / ENVIRONMENTS / payload.name
-    if old == fresh and _works(fresh, to):
+    if old is not None and _note(old).get("digest") == payload.digest and _works(old, to):
         return Outcome.UNCHANGED
-    if old == fresh:
+    if old == fresh or _note(fresh):
+        # In use, or kept for what may still run from it.
         fresh = fresh.with_name(f"{fresh.name}-{time.time_ns() // 1_000_000:x}")
     try:
         _make(payload, fresh, to, say)
@@ -67,7 +68,7 @@ def install(payload: Payload, to: Installation, say: Callable[[str], None]) -> O
     except SetupError:
         _drop(fresh, to)
         raise
-    _clear_up(to, payload)
+    _clear_up(to, payload, old)
     return Outcome.INSTALLED if old is None else Outcome.UPDATED
 
 
@@ -137,11 +138,11 @@ def _drop(fresh: Path, to: Installation) -> None:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _clear_up(to: Installation, payload: Payload) -> None:
-    """Remove the environments that are not in use, and keep this program for uninstalling."""
-    used = to.link.target()
+def _clear_up(to: Installation, payload: Payload, old: Path | None) -> None:
+    """Remove the environments before `old`, from which an assistant's shim may run until it ends, and keep this program for uninstalling."""
+    kept = {to.link.target(), old}
     for other in (to.home / ENVIRONMENTS).iterdir():
-        if other != used:
+        if other not in kept:
             shutil.rmtree(other, ignore_errors=True)
     source = payload.folder / PROGRAM
     if source.exists() and payload.folder != to.home:

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from lean_memory_setup.environments import stay_with_own
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.payload import Payload
 from lean_memory_setup.switching import Link
@@ -40,6 +41,7 @@ class Embedded:
                 held.extractall(folder / PACKAGES)
         except zipfile.BadZipFile as error:
             raise SetupError(f"The packages cannot be unpacked: {error}") from error
+        stay_with_own(folder / PACKAGES)
         _put_runtime_beside_python(folder / PACKAGES, folder)
         shutil.copytree(payload.folder / PROGRAMS, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
 

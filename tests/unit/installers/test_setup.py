@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import venv
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from lean_memory_setup.environments import stay_with_own
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.installing import ENVIRONMENTS, LINK, Installation, Outcome, install, installed_version
 from lean_memory_setup.payload import FILE, Payload, digest_of, read_payload
@@ -94,7 +96,44 @@ def test_an_update_backs_up_with_the_old_program_and_opens_the_memories_with_the
     backup = next(place for place, line in enumerate(told) if line.startswith("1 ") and "backup" in line)
     opened = next(place for place, line in enumerate(told) if line.startswith("2 ") and "status" in line)
     assert backup < opened
-    assert [folder.name.partition("-")[0] for folder in (to.home / ENVIRONMENTS).iterdir()] == ["2"]
+
+
+def test_what_ran_before_an_update_keeps_its_environment_until_the_next(tmp_path: Path) -> None:
+    to = installation(tmp_path)
+    for version, kept in (("1", ["1"]), ("2", ["1", "2"]), ("3", ["2", "3"]), ("2", ["2", "3"])):
+        install(payload_of(version, tmp_path / f"{version}-{len(kept)}-{installed_version(to)}"), to, say_nothing)
+        assert sorted({folder.name.partition("-")[0] for folder in (to.home / ENVIRONMENTS).iterdir()}) == kept
+        assert installed_version(to) == version
+
+
+def test_going_back_to_the_version_before_leaves_what_still_runs_from_it_alone(tmp_path: Path) -> None:
+    to = installation(tmp_path)
+    first = payload_of("1", tmp_path / "first")
+    install(first, to, say_nothing)
+    install(payload_of("2", tmp_path / "second"), to, say_nothing)
+    runs_from_it = to.home / ENVIRONMENTS / first.name / "mark"
+    runs_from_it.touch()
+    install(first, to, say_nothing)
+    assert installed_version(to) == "1"
+    assert to.link.target() != runs_from_it.parent
+    assert install(first, to, say_nothing) is Outcome.UNCHANGED
+
+
+def test_what_runs_goes_on_with_the_packages_it_began_with(tmp_path: Path) -> None:
+    link = SymbolicLink(path=tmp_path / "env")
+    for name in ("old", "new"):
+        venv.create(tmp_path / name, symlinks=True)
+        packages = next((tmp_path / name / "lib").glob("python*/site-packages"))
+        (packages / "late.py").write_text(f"print({name!r}, flush=True)\n")
+        stay_with_own(packages)
+    link.lead_to(tmp_path / "old")
+    words = [link.path / "bin" / "python", "-I", "-c", "print(flush=True); input(); import late"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as began:
+        assert began.stdout is not None
+        assert began.stdout.readline() == "\n"
+        link.lead_to(tmp_path / "new")
+        assert began.communicate("\n")[0] == "old\n"
+    assert subprocess.run(words, input="\n", capture_output=True, text=True, check=True).stdout == "\nnew\n"
 
 
 def test_installing_what_is_there_already_changes_nothing(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def test_an_environment_is_the_python_of_the_payload_with_the_packages_in_it(tmp
     assert (made / PACKAGES / "lean_memory" / "__init__.py").exists()
     assert (made / "python313._pth").read_bytes() == b"python313.zip\r\n.\r\nLib\\site-packages\r\nimport site\r\n"
     assert (made / "lean-memory-mcp.exe").exists(), "assistants start it beside the interpreter"
+    assert "realpath" in (made / PACKAGES / "lean_memory_own.pth").read_text(), "what runs keeps to its own packages when the link moves"
 
 
 def test_the_runtime_of_c_lies_beside_the_interpreter_and_replaces_nothing_of_its_own(tmp_path: Path) -> None:
