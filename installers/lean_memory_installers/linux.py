@@ -48,7 +48,7 @@ def build_deb(payload: Payload, *, source: Path, work: Path, out: Path, epoch: i
     for recipe in sorted((recipes / "debian").iterdir()):
         if recipe.name != "copyright":
             filled = _filled(recipe, {"VERSION": payload.version, "SIZE": str(size)})
-            _put(tree / "DEBIAN" / recipe.name, filled, executable=recipe.name in {"postinst", "prerm"})
+            _put(tree / "DEBIAN" / recipe.name, filled, executable=recipe.name in {"postinst", "prerm", "postrm"})
     _settle_modes(tree)
     package = out / f"lean-memory_{payload.version}_amd64.deb"
     words = ["dpkg-deb", "--root-owner-group", "-Zzstd", "-z3", "--build", str(tree), str(package)]
