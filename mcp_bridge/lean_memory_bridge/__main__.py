@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
 
@@ -46,13 +46,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to stop; 0 then, `EXIT_ALREADY_RUNNING` where another service has the data root, `EXIT_BEGIN_ANEW` for other models."""
     chosen = _read(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    supervisor = _Supervisor()
+    if chosen.supervised:
+        threading.Thread(target=supervisor.watch, daemon=True).start()
     root = read_settings(chosen.root).root
     token = admin_token(root)
     deadline = time.monotonic() + chosen.wait
     while True:
         with only_one(root / LOCK) as mine:
             if mine:
-                return _serve(root, token, chosen)
+                return _serve(root, token, chosen, supervisor)
         other = takeover.meet(root, token, version())
         if other is not None:
             print(f"A service for {root} is running at {other.address} already (process {other.pid}).", file=sys.stderr)
@@ -83,7 +86,7 @@ def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _serve(root: Path, token: str, chosen: argparse.Namespace) -> int:
+def _serve(root: Path, token: str, chosen: argparse.Namespace, supervisor: _Supervisor) -> int:
     stale = read_runtime(root)
     # After a crash HTTP clients still know the port of before.
     wanted = [number for number in (chosen.port, stale.port if stale and stale.port >= _FIRST_FREE else None) if number is not None]
@@ -97,7 +100,7 @@ def _serve(root: Path, token: str, chosen: argparse.Namespace) -> int:
         )
         code = 0
         try:
-            code = _run(root, token, runtime, listener, chosen)
+            code = _run(root, token, runtime, listener, chosen=chosen, supervisor=supervisor)
         finally:
             if code != EXIT_BEGIN_ANEW:
                 # The next one, which comes at once, else would not know the port, and HTTP clients know no other.
@@ -105,7 +108,7 @@ def _serve(root: Path, token: str, chosen: argparse.Namespace) -> int:
         return code
 
 
-def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, chosen: argparse.Namespace) -> int:
+def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, *, chosen: argparse.Namespace, supervisor: _Supervisor) -> int:
     settings, embedder = read_settings(root), BuiltinEmbedder()
     models = RemoteModels(settings)
     passes = passes_beside(settings, models.extractor)
@@ -132,8 +135,7 @@ def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, chos
         outdated=begin_anew,
     )
     server = Server(service.app, listening=lambda: _announce(root, runtime, aloud=chosen.announce), stopping=service.begin_to_stop)
-    if chosen.supervised:
-        threading.Thread(target=_end_with_input, args=(server,), daemon=True).start()
+    supervisor.when_gone(server.stop)
     server.run([listener])
     return EXIT_BEGIN_ANEW if outdated.is_set() else 0
 
@@ -145,11 +147,25 @@ def _announce(root: Path, runtime: Runtime, *, aloud: bool) -> None:
     print(f"Lean Memory serves {root} at http://{HOST}:{runtime.port}", file=sys.stderr, flush=True)
 
 
-def _end_with_input(server: Server) -> None:
-    # Not sys.stdin: a thread that waits inside it makes the interpreter abort at its end.
-    while os.read(0, 4096):
-        pass
-    server.stop()
+class _Supervisor:
+    """Whoever holds the other end of standard input. Before there is a server nothing has to be put in order, and the process ends at once with it."""
+
+    def __init__(self) -> None:
+        self._end: Callable[[], None] = lambda: os._exit(0)
+        self._lock = threading.Lock()
+
+    def when_gone(self, end: Callable[[], None]) -> None:
+        """Do this instead from now on."""
+        with self._lock:
+            self._end = end
+
+    def watch(self) -> None:
+        """Wait for the end of standard input."""
+        # Not sys.stdin: a thread that waits inside it makes the interpreter abort at its end.
+        while os.read(0, 4096):
+            pass
+        with self._lock:
+            self._end()
 
 
 def _warm(memory: MemoryService, embedder: BuiltinEmbedder) -> None:

@@ -12,6 +12,7 @@ from typing import Protocol
 import pytest
 
 from lean_memory.errors import LeanMemoryError
+from lean_memory.only_one import only_one
 from lean_memory_bridge.client import ServiceClient
 from lean_memory_bridge.refusals import UnreachableError
 from lean_memory_bridge.runtime import find
@@ -25,6 +26,8 @@ class Starts(Protocol):
 
     def start(self, *arguments: str) -> ServiceProcess: ...
 
+    def begin(self, *arguments: str) -> ServiceProcess: ...
+
 
 def test_the_end_of_standard_input_ends_a_supervised_service(services: Starts) -> None:
     service = services.start("--supervised")
@@ -33,6 +36,15 @@ def test_the_end_of_standard_input_ends_a_supervised_service(services: Starts) -
     assert service.ended() == 0
     assert find(services.root) is None
     assert not (services.root / "runtime.json").exists()
+
+
+def test_a_supervised_service_that_still_waits_for_another_ends_with_its_input(services: Starts) -> None:
+    with only_one(services.root / "service.lock") as ours:
+        assert ours
+        service = services.begin("--supervised", "--wait", "3600")
+        assert service.process.stdin is not None
+        service.process.stdin.close()
+        assert service.ended() == 0
 
 
 def test_the_owner_can_end_it(services: Starts) -> None:
