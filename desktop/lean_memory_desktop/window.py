@@ -145,6 +145,13 @@ class Window:
             print(f"The window's place could not be kept: {error}", file=sys.stderr)
 
 
+def web_engine() -> Any:
+    """The module `webview`, set so that the person can take their memories out of it: its own dialog asks where to. Raises `ImportError`."""
+    library: Any = import_module("webview")
+    library.settings["ALLOW_DOWNLOADS"] = True
+    return library
+
+
 def allow_local_storage(widget: Any) -> None:
     """Give the page its storage back, in memory only.
 
@@ -169,8 +176,7 @@ def main() -> int:
             return EXIT_ALREADY_OPEN
         add_system_gtk()
         try:
-            library: Any = import_module("webview")
-            Window(given.root, library, _teller()).run(given.page, sys.stdin)
+            Window(given.root, web_engine(), _teller()).run(given.page, sys.stdin)
         except (ImportError, ValueError) as error:
             print(f"No web engine: {error}", file=sys.stderr)
             return EXIT_NO_ENGINE

@@ -7,12 +7,13 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from lean_memory_desktop.remembered import write_object
 from lean_memory_desktop.supervisor import Patience
-from lean_memory_desktop.window import WINDOW_FILE, Place, on_a_screen, read_place
+from lean_memory_desktop.window import WINDOW_FILE, Place, on_a_screen, read_place, web_engine
 from lean_memory_desktop.window_keeper import EXIT_NO_ENGINE, WindowKeeper
 from support.supervised import eventually, is_alive
 
@@ -39,6 +40,11 @@ def test_a_size_that_makes_no_sense_is_not_taken_over(root: Path) -> None:
 def test_a_window_is_never_left_on_a_screen_that_is_gone(x: int, y: int, kept: bool) -> None:
     place = Place(width=1000, height=700, x=x, y=y)
     assert on_a_screen(place, SCREENS) == (place if kept else Place(width=1000, height=700))
+
+
+def test_what_the_page_offers_can_be_kept_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "webview", SimpleNamespace(settings={"ALLOW_DOWNLOADS": False}))
+    assert web_engine().settings["ALLOW_DOWNLOADS"] is True
 
 
 def keeper(root: Path, body: str, shown: queue.SimpleQueue[str]) -> WindowKeeper:
