@@ -16,7 +16,7 @@ from typing import cast
 import yaml
 
 from lean_memory.bringing_in.sources import Entry, Source
-from lean_memory.bringing_in.texts import Found, Passed, Reading, Text, clean, fields_of, moment_of
+from lean_memory.bringing_in.texts import LONGEST, Found, Passed, Reading, Text, clean, fields_of, moment_of
 from lean_memory.domain import Instant
 
 TEXTUAL = frozenset({".md", ".markdown", ".txt", ".text"})
@@ -30,6 +30,7 @@ _NO_TEXT = "A file is no text in UTF-8."
 _LARGE = f"A file is larger than {_LARGEST // 1_000_000} MB, which no note is."
 _EMPTY = "A note is empty."
 _CODE = "Blocks of code are not brought in."
+_LONG = f"A paragraph is longer than {LONGEST:,} characters, as pasted documents and pictures are."
 _OTHER = "A file is neither Markdown nor plain text."
 
 _FRONT = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -37,7 +38,7 @@ _OBSERVATION = re.compile(r"\s*[-*+] \[(?P<category>[^\]\[()\n]{2,60})\]\s+(?P<t
 _RELATION = re.compile(r"\s*[-*+] (?P<how>[^\[\]\n]{0,100}?)\s*\[\[(?P<to>[^\]\n]+)\]\](?P<rest>.*)")
 _TASK = frozenset({"x", "X", " ", "-"})
 _TAG = re.compile(r"(?<!\S)#[\w/-]+")
-_CONTEXT = re.compile(r"\s*\((?P<context>[^()\n]*)\)\s*$")
+_CONTEXT = re.compile(r"\((?P<context>[^()\n]*)\)$")
 # Bounded, so that a text of nothing but marks is read in no time.
 _LINK = re.compile(
     r"!?\[(?P<shown>[^\[\]\n]{0,300})\]\([^()\n]{0,2000}\)|\[\[(?P<to>[^\[\]|\n]{1,300})(?:\|(?P<alias>[^\[\]\n]{1,300}))?\]\]"
@@ -121,7 +122,8 @@ def _parted(text: str) -> tuple[Mapping[str, object], str]:
         return {}, text
     try:
         front = cast("object", yaml.safe_load(found["yaml"]))
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
+        # The reader of YAML lets such errors of its own through where a value is not of the type that is written before it.
         return {}, text[found.end() :]
     return fields_of(front), text[found.end() :]
 
@@ -142,10 +144,14 @@ def _of_note(note: _Note, entry: Entry, *, knows_marks: bool) -> Iterator[Found]
             if marked is None:
                 left.append(line)
             elif marked:
-                yield Text(text=marked, t_ref=note.t_ref, key=(note.key, note.title, marked))
+                yield _told(marked, note, entry, (note.key, note.title, marked))
         text = _plain("\n".join(left))
         if text:
-            yield Text(text=text, t_ref=note.t_ref, key=(note.key, text))
+            yield _told(text, note, entry, (note.key, text))
+
+
+def _told(text: str, note: _Note, entry: Entry, key: tuple[str, ...]) -> Found:
+    return Passed(reason=_LONG, place=entry.name) if len(text) > LONGEST else Text(text=text, t_ref=note.t_ref, key=key)
 
 
 def _pieces(body: str) -> Iterator[str | None]:
@@ -174,7 +180,7 @@ def _marked(note: _Note, line: str) -> str | None:
     if seen is not None and seen["category"] not in _TASK:
         text = _TAG.sub("", seen["text"]).strip()
         context = _CONTEXT.search(text)
-        text = _plain(text if context is None else f"{text[: context.start()].rstrip(' .')} ({context['context'].strip()})")
+        text = _plain(text if context is None else f"{text[: context.start()].rstrip().rstrip(' .')} ({context['context'].strip()})")
         return text if not text or text[-1] in ".!?…。！？" else f"{text}."
     tie = _RELATION.match(line)
     if tie is None or _LINK.search(tie["rest"]):

@@ -104,7 +104,7 @@ class OlderRecords:
         numbers = {str(row["id"]): number for number, row in enumerate(wanted, start=1)}
         by_id = {str(row["id"]): row for row in wanted}
         standing = {uid: _standing(row, by_id) for uid, row in by_id.items()}
-        beside = self._side_by_side(by_id)
+        beside = self._side_by_side(by_id, standing)
         made: dict[str, dict[str, str | int | float | None]] = {}
         versions: list[Record] = []
         for uid, row in by_id.items():
@@ -159,18 +159,22 @@ class OlderRecords:
             "found_by": "import", "rule": Kind.OLDER.value, "reasons": "[]",
         }  # fmt: skip
 
-    def _side_by_side(self, by_id: Mapping[str, Row]) -> set[str]:
-        """Facts of one-valued slots that overlapped there: each was said beside the others."""
+    def _side_by_side(self, by_id: Mapping[str, Row], standing: Mapping[str, _Standing]) -> set[str]:
+        """Facts of a slot that overlapped there: each was said beside the others."""
         slots: dict[tuple[int, str], list[tuple[int, int | None, str]]] = defaultdict(list)
         for uid, row in by_id.items():
-            stood = _standing(row, by_id)
+            stood = standing[uid]
             slots[self._entities[str(row["subject_id"])], _text(row.get("predicate"))].append((stood.valid_at, stood.valid_to, uid))
         found: set[str] = set()
         for held in slots.values():
             held.sort(key=lambda one: one[0])
-            for place, (_, end, uid) in enumerate(held):
-                over = [other for start, _, other in held[place + 1 :] if end is None or start < end]
-                found |= {uid, *over} if over else set()
+            longest, ends = "", float("-inf")
+            for start, end, uid in held:
+                # Whatever overlaps an earlier one overlaps the one of them that ends last.
+                if start < ends:
+                    found |= {longest, uid}
+                if end is None or end > ends:
+                    longest, ends = uid, float("inf") if end is None else end
         return found
 
     def _accesses(self, facts: Mapping[str, Mapping[str, str | int | float | None]]) -> Iterator[Record]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import os
 import zipfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -17,6 +18,7 @@ from lean_memory.errors import DamagedFileError, InvalidInputError, NotFoundErro
 _ENCRYPTED = 0x1
 _MOST_ENTRIES = 200_000
 _BEGINNING = 65_536
+_NO_DATE = (1980, 1, 1, 23, 59, 59)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,21 +90,26 @@ class _Counting(io.RawIOBase):
 @contextmanager
 def opened_source(path: Path) -> Generator[Source]:
     """What is at `path`. Raises `NotFoundError`, `InvalidInputError` for a zip under a password or something empty, `DamagedFileError`."""
-    with errors_in_words(str(path)):
-        if not path.exists():
-            raise NotFoundError(f"There is nothing at {path}; nothing was brought in.")
-        if path.is_dir():
-            yield Source(path=path, entries=tuple(_in_folder(path)), is_folder=True)
-            return
-        if not path.is_file():
-            raise InvalidInputError(f"{path} is neither a file nor a folder; nothing was brought in.")
-        if path.stat().st_size == 0:
-            raise InvalidInputError(f"{path} is empty; nothing was brought in.")
-        if not is_zip(path):
-            yield Source(path=path, entries=(_of_file(path, path.name),))
-            return
-        with zipfile.ZipFile(path) as archive:
-            yield Source(path=path, entries=tuple(_in_zip(archive, path)), is_folder=True)
+    with ExitStack() as opened:
+        # Of looking at it alone: what fails while it is brought in is not this file's fault.
+        with errors_in_words(str(path)):
+            source = _source(path, opened)
+        yield source
+
+
+def _source(path: Path, opened: ExitStack) -> Source:
+    if not path.exists():
+        raise NotFoundError(f"There is nothing at {path}; nothing was brought in.")
+    if path.is_dir():
+        return Source(path=path, entries=tuple(_in_folder(path)), is_folder=True)
+    if not path.is_file():
+        raise InvalidInputError(f"{path} is neither a file nor a folder; nothing was brought in.")
+    if path.stat().st_size == 0:
+        raise InvalidInputError(f"{path} is empty; nothing was brought in.")
+    if not is_zip(path):
+        return Source(path=path, entries=(_of_file(path, path.name),))
+    archive = opened.enter_context(zipfile.ZipFile(path))
+    return Source(path=path, entries=tuple(_in_zip(archive, path)), is_folder=True)
 
 
 def is_zip(path: Path) -> bool:
@@ -149,14 +156,29 @@ def _of_file(path: Path, name: str) -> Entry:
 
 
 def _in_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[Entry]:
-    infos = [info for info in archive.infolist() if not info.is_dir() and not PurePosixPath(info.filename).name.startswith(".")]
+    """The files of a zip; nothing hidden, as in a folder."""
+    infos = [info for info in archive.infolist() if not info.is_dir() and not _is_hidden(info.filename)]
     if any(info.flag_bits & _ENCRYPTED for info in infos):
         raise InvalidInputError(f"{path} is under a password; unpack it with its password and bring in the folder. Nothing was brought in.")
     if len(infos) > _MOST_ENTRIES:
         raise InvalidInputError(f"{path} holds more than {_MOST_ENTRIES:,} files; unpack it and bring in the folders one at a time.")
-    modified = Instant(round(path.stat().st_mtime * 1000))
+    zipped = Instant(round(path.stat().st_mtime * 1000))
     for info in infos:
-        yield Entry(name=info.filename, size=info.file_size, modified=modified, open=_opener(archive, info))
+        yield Entry(name=info.filename, size=info.file_size, modified=_changed(info) or zipped, open=_opener(archive, info))
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith(".") for part in PurePosixPath(name).parts)
+
+
+def _changed(info: zipfile.ZipInfo) -> Instant | None:
+    """When a file in a zip was changed, in the time zone of this computer as zips name none; `None` where it is the date that stands for no date."""
+    if info.date_time <= _NO_DATE:
+        return None
+    try:
+        return Instant(round(dt.datetime(*info.date_time).timestamp() * 1000))
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _opener(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], BinaryIO]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -121,18 +121,9 @@ class BringingIn(ABC):
 
     def _looked(self, into: str, look: Callable[[OpenNamespace | None], None]) -> None:
         """Look with an open namespace, or with none where there is none: looking makes no file."""
-        missing = False
-
-        def do(opened: OpenNamespace) -> bool:
-            look(opened)
-            return False
-
-        try:
-            missing = self._with(into, do, create=False, resume=False)
-        except NotFoundError:
-            missing = True
-        if missing:
-            look(None)
+        with suppress(NotFoundError):
+            return self._with(into, look, create=False, resume=False)
+        return look(None)
 
     def _bring_older(self, source: Source, chosen: Chosen, into: str | None, course: Course, *, apply: bool) -> Report:
         def within(name: str, do: Callable[[OpenNamespace], int]) -> int:

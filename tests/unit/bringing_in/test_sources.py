@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from pathlib import Path
+import os
+import zipfile
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -115,3 +118,26 @@ def test_a_file_that_is_nested_without_end_is_refused_and_one_of_nothing_but_bra
         memory.bring_in(tmp_path / "deep.json", kind="mem0")
     note(tmp_path / "deep.md", "[" * 10_000)
     assert memory.preview_bring_in(tmp_path / "deep.md", kind="basic-memory").texts == 1
+
+
+def test_a_zip_of_notes_is_read_as_its_folder_would_be_without_what_is_hidden_and_by_the_dates_of_its_files(
+    memory: Memory, tmp_path: Path
+) -> None:
+    path = tmp_path / "vault.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("vault/tea.md", "vault/.trash/coffee.md", "vault/.obsidian/plugin.md"):
+            archive.writestr(zipfile.ZipInfo(name, (2020, 3, 4, 12, 30, 0)), f"I like {PurePosixPath(name).stem}.\n")
+        archive.writestr(zipfile.ZipInfo("vault/undated.md"), "I like rye bread.\n")
+    os.utime(path, (2_000_000_000, 2_000_000_000))
+    report = memory.preview_bring_in(path, namespace="ana")
+    assert report.samples == ("I like tea.", "I like rye bread.")
+    assert (report.since, report.until) == (round(dt.datetime(2020, 3, 4, 12, 30).timestamp() * 1000), 2_000_000_000_000)
+
+
+def test_what_fails_elsewhere_is_not_told_of_the_file_that_is_brought_in(memory: Memory, tmp_path: Path) -> None:
+    def tell(done: int, _: int) -> None:
+        if done:
+            raise BrokenPipeError("nobody listens")
+
+    with pytest.raises(BrokenPipeError, match="nobody listens"):
+        memory.bring_in(note(tmp_path / "note.md", "I like tea."), progress=tell)
