@@ -23,6 +23,7 @@ _KILL = 9
 _MODULE = "lean_memory_desktop"
 _COMMAND = "lean-memory"
 _AT_LOGIN = "--at-login"
+_MOUNTS = Path("ns", "mnt")
 _TAKES_OVER = f"""
 import sys
 from pathlib import Path
@@ -81,12 +82,15 @@ class Processes:
     def _started(self, number: int) -> Started | None:
         entry = self.table / str(number)
         try:
-            words = _parts((entry / "cmdline").read_bytes())
-            if not self._keeps_running(words):
+            words, before = _parts((entry / "cmdline").read_bytes()), entry.stat()
+            if not self._keeps_running(words) or not _is_python_here(entry):
                 return None
             pairs = (part.partition("=") for part in _parts((entry / "environ").read_bytes()))
             whose, folder = entry.stat(), str((entry / "cwd").readlink())
         except OSError:
+            return None
+        if whose.st_uid != before.st_uid:
+            # It has become another program meanwhile.
             return None
         return Started(words=words, environ={name: value for name, _, value in pairs}, folder=folder, user=whose.st_uid, group=whose.st_gid)
 
@@ -180,6 +184,15 @@ def start_again(started: Started) -> None:
         extra_groups=[] if theirs else None,
         check=False,
     )
+
+
+def _is_python_here(entry: Path) -> bool:
+    """Whether the system itself says that a process is a Python, and in no container: whoever starts a process writes its words as they like,
+    and we start them again as its owner. `sudo` belongs to root and waits for a password under whatever words it was given. Raises `OSError`.
+    """
+    return (entry / "exe").readlink().name.startswith("python") and (entry / _MOUNTS).readlink() == (
+        Path("/proc/self") / _MOUNTS
+    ).readlink()
 
 
 def _send(number: int, what: int) -> None:

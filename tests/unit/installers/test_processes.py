@@ -21,6 +21,9 @@ def a_process(table: Path, home: Path, *words: str) -> subprocess.Popen[bytes]:
     (entry / "cmdline").write_bytes("\0".join([f"{home}/env/bin/python", *words, ""]).encode())
     (entry / "environ").write_bytes(b"DISPLAY=:7\0")
     (entry / "cwd").symlink_to("/")
+    (entry / "exe").symlink_to("/usr/bin/python3.11 (deleted)")
+    (entry / "ns").mkdir()
+    (entry / "ns" / "mnt").symlink_to(Path("/proc/self/ns/mnt").readlink())
     return process
 
 
@@ -64,6 +67,17 @@ def test_another_installation_is_left_alone(tmp_path: Path) -> None:
     table = tmp_path / "proc"
     with a_process(table, tmp_path / "elsewhere", "/usr/bin/lean-memory") as process:
         assert Processes(home=tmp_path / "home", table=table).stop() == []
+        process.communicate(b"\n")
+
+
+@pytest.mark.parametrize(("what", "truth"), [("exe", "/usr/bin/sudo"), ("ns/mnt", "mnt:[1]")])
+def test_the_words_of_a_process_are_not_believed_where_the_system_knows_better(tmp_path: Path, what: str, truth: str) -> None:
+    home, table = tmp_path / "home", tmp_path / "proc"
+    with a_process(table, home, "-c", "whatever", "-m", "lean_memory_desktop") as process:
+        (table / str(process.pid) / what).unlink()
+        (table / str(process.pid) / what).symlink_to(truth)
+        assert Processes(home=home, table=table).stop() == []
+        assert process.poll() is None
         process.communicate(b"\n")
 
 
