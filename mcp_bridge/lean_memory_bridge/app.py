@@ -203,6 +203,7 @@ class Service:
     async def _look_around(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY)
+            await asyncio.to_thread(self.parts.uploads.drop_old)
             self.parts.feed.changed()
 
     async def _get_ready(self) -> None:

@@ -5,6 +5,7 @@ They lie in a private folder of the data root, which is emptied when a service b
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from lean_memory.errors import InvalidInputError, NotFoundError, StorageFullError
+from lean_memory.errors import InvalidInputError, NotFoundError, StorageError, StorageFullError
 from lean_memory.private_files import private_folder
 from lean_memory_bridge.refusals import TooManyCallsError
 from lean_memory_bridge.schemas.custody import Upload
@@ -28,8 +29,10 @@ KEPT_SECONDS = 24 * 60 * 60
 _LEFT_FREE = 64 << 20
 _PIECE = 1 << 20
 _DEEPEST = 16
-_FOREIGN = re.compile(r"[^\w. ()\[\]-]")
-_LONGEST_NAME = 120
+_FOREIGN = re.compile(r'[\x00-\x1f\x7f<>:"|?*]')
+"""What some system allows in no name. All else stays, since a note may be known by its name, and two must not become one."""
+_LONGEST_NAME = 255
+"""Bytes that every file system takes."""
 
 
 class Uploads:
@@ -41,7 +44,7 @@ class Uploads:
 
     def begin(self) -> Upload:
         """A new upload without files. Raises `TooManyCallsError`."""
-        self._drop_old()
+        self.drop_old()
         if len(self._sizes) >= AT_ONCE:
             raise TooManyCallsError("So many uploads wait already that this one was not begun. Bring those in, or remove them.", 60.0)
         upload = secrets.token_hex(8)
@@ -59,8 +62,54 @@ class Uploads:
     def put(self, upload: str, name: str, offset: int, piece: bytes, *, modified: int | None = None) -> Upload:
         """Add a piece at the end of a file, where `offset` must be; `modified` is when the file was changed last, in epoch milliseconds.
 
-        Raises `InvalidInputError`, `NotFoundError`, `StorageFullError`.
+        Raises `InvalidInputError`, `NotFoundError`, `StorageFullError`, `StorageError`.
         """
+        try:
+            return self._put(upload, name, offset, piece, modified)
+        except OSError as error:
+            raise StorageError(f"{name[:80]!r} cannot be kept until it is brought in: {error.strerror or error}.") from error
+
+    def path(self, upload: str) -> Path:
+        """The one file of an upload, or the folder with its files. Raises `NotFoundError`."""
+        self.look(upload)
+        folder = self._folder / upload
+        with contextlib.suppress(OSError):
+            # The day in which it may lie begins anew.
+            os.utime(folder)
+        while True:
+            held = list(folder.iterdir())
+            if len(held) != 1:
+                return folder
+            if held[0].is_file():
+                return held[0]
+            folder = held[0]
+
+    def remove(self, upload: str) -> None:
+        """Delete an upload, if it is there."""
+        if self._sizes.pop(upload, None) is not None:
+            shutil.rmtree(self._folder / upload, ignore_errors=True)
+
+    def drop_old(self) -> None:
+        """Delete the uploads that nobody added to or asked for in a day."""
+        for upload in list(self._sizes):
+            try:
+                at = (self._folder / upload).stat().st_ctime
+            except OSError:
+                at = 0.0
+            if at < time.time() - KEPT_SECONDS:
+                self.remove(upload)
+
+    def passing(self, suffix: str) -> Path:
+        """A path for a file that is made, sent and removed."""
+        private_folder(self._folder)
+        return self._folder / f"out-{secrets.token_hex(8)}{suffix}"
+
+    def clean(self) -> None:
+        """Delete everything, also what a service that was killed left."""
+        self._sizes.clear()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _put(self, upload: str, name: str, offset: int, piece: bytes, modified: int | None) -> Upload:
         size, files = self._sizes[self.look(upload).id]
         path = self._folder / upload / _safe(name)
         there = path.stat().st_size if path.exists() else None
@@ -82,39 +131,6 @@ class Uploads:
         self._sizes[upload] = (size + len(piece), files + (there is None))
         return self.look(upload)
 
-    def path(self, upload: str) -> Path:
-        """The one file of an upload, or the folder with its files. Raises `NotFoundError`."""
-        self.look(upload)
-        folder = self._folder / upload
-        while True:
-            held = list(folder.iterdir())
-            if len(held) != 1:
-                return folder
-            if held[0].is_file():
-                return held[0]
-            folder = held[0]
-
-    def remove(self, upload: str) -> None:
-        """Delete an upload, if it is there."""
-        if self._sizes.pop(upload, None) is not None:
-            shutil.rmtree(self._folder / upload, ignore_errors=True)
-
-    def passing(self, suffix: str) -> Path:
-        """A path for a file that is made, sent and removed."""
-        private_folder(self._folder)
-        return self._folder / f"out-{secrets.token_hex(8)}{suffix}"
-
-    def clean(self) -> None:
-        """Delete everything, also what a service that was killed left."""
-        self._sizes.clear()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _drop_old(self) -> None:
-        for upload in list(self._sizes):
-            folder = self._folder / upload
-            if not folder.exists() or folder.stat().st_ctime < time.time() - KEPT_SECONDS:
-                self.remove(upload)
-
 
 def read_once(path: Path) -> tuple[int, Iterator[bytes]]:
     """The size of a file and its pieces. Where files may go while they are read, it is gone before the first piece, however the process ends."""
@@ -134,7 +150,12 @@ def _pieces(file: BinaryIO, path: Path) -> Iterator[bytes]:
 def _safe(name: str) -> Path:
     """Where a file of this name goes inside its upload. Raises `InvalidInputError`."""
     parts = [part for part in PurePosixPath(name.replace("\\", "/")).parts if part not in ("/", ".", "..")]
-    cleaned = [_FOREIGN.sub("_", part.lstrip("."))[-_LONGEST_NAME:].rstrip(" .") for part in parts]
+    cleaned = [_short(_FOREIGN.sub("_", part)).rstrip(" .") for part in parts]
     if not cleaned or not all(cleaned) or len(cleaned) > _DEEPEST:
         raise InvalidInputError("A file that is uploaded needs a name, and at most 16 folders above it.")
     return Path(*cleaned)
+
+
+def _short(name: str) -> str:
+    """A name with its end, which says what it is, where the whole is too long for a file."""
+    return name.encode("utf-8", "replace")[-_LONGEST_NAME:].decode("utf-8", "ignore")
