@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
         page.locator(".chain").wait_for()
         take(page, folder / "memories.png")
         page.goto(f"{client.live.address}/#/review")
-        page.locator(".card.chosen blockquote").first.wait_for()
+        page.locator(".card.chosen .evidence").wait_for()
         take(page, folder / "review.png")
         page.goto(f"{client.live.address}/#/assistants")
         page.get_by_role("button", name="Connect Cursor").click()

@@ -56,7 +56,7 @@ def test_what_one_assistant_told_is_shown_and_then_in_no_file(window: Window, se
     section.get_by_role("button", name="Show what would go…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("listitem")).to_have_text([f"My friend {CANARY.title()} plays the cello."])
-    dialog.get_by_role("button", name="Erase for good").click()
+    dialog.get_by_role("button", name="Forget for good").click()
     expect(page.get_by_text("Forgotten:")).to_be_visible()
     assert holding(service, CANARY) == []
     assert objects(service, "home") == {"Porto"}
@@ -125,6 +125,6 @@ def test_a_rule_is_set_and_taken_away_again(window: Window) -> None:
     expect(dialog).to_contain_text("Today that would be 0 facts.")
     dialog.get_by_role("button", name="Set the rule").click()
     row = section.get_by_role("listitem")
-    expect(row).to_contain_text("What zed told and nobody has said for 30 days in “home”: ask me whether to erase it")
+    expect(row).to_contain_text("What zed told and nobody has said for 30 days in “home”: ask me whether to forget it")
     row.get_by_role("button", name="Remove").click()
     expect(section).to_contain_text("There are no rules.")

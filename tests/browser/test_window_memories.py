@@ -17,10 +17,10 @@ from support.staged import DAY
 CHINESE = {
     "tell": "告诉它一件事",
     "what": "要记住什么？",
-    "correct": "更正…",
+    "correct": "更正这条…",
     "right": "正确的是什么？",
-    "forget": "忘记…",
-    "erase": "永久抹去",
+    "forget": "忘记这条…",
+    "erase": "永久忘记",
 }
 """What the buttons and fields are called."""
 HOSTILE = [
@@ -79,7 +79,7 @@ def test_an_open_fact_shows_how_it_came_to_be_with_the_sentences(window: Window)
 
 def test_a_question_is_answered_as_an_assistant_would_be_and_says_why(window: Window) -> None:
     page = window.page
-    page.get_by_label("Ask what is remembered, as an assistant would").fill("Where do I live?")
+    page.get_by_label("Ask your memory a question").fill("Where do I live?")
     page.keyboard.press("Enter")
     expect(page.locator(".answers .said").first).to_have_text("I moved to Lisbon.")
     page.get_by_text("Why this one").first.click()
@@ -90,7 +90,7 @@ def test_a_question_is_answered_as_an_assistant_would_be_and_says_why(window: Wi
 def test_a_fact_is_corrected_in_the_persons_words(window: Window, service: ServiceProcess) -> None:
     page = window.page
     page.get_by_role("button", name="Clara works at Globex.").click()
-    page.get_by_role("button", name="Correct…").click()
+    page.get_by_role("button", name="Correct this…").click()
     page.get_by_label("What is right?").fill("Clara now works at Initrode.")
     page.get_by_role("dialog").get_by_role("button", name="Correct", exact=True).click()
     expect(page.get_by_role("status").filter(has_text="Corrected.")).to_be_visible()
@@ -102,10 +102,10 @@ def test_forgetting_shows_exactly_what_goes_before_it_goes(window: Window, servi
     service.client().add("My door has a red handle.")
     page = window.page
     page.get_by_role("button", name="My door has a red handle.").click()
-    page.get_by_role("button", name="Forget…").click()
+    page.get_by_role("button", name="Forget this…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator(".erased li")).to_have_text(["My door has a red handle."])
-    dialog.get_by_role("button", name="Erase for good").click()
+    dialog.get_by_role("button", name="Forget for good").click()
     expect(dialog).to_be_hidden()
     expect(page.locator(".fact").filter(has_text="handle")).to_have_count(0)
     assert not [fact for fact in service.client().facts().facts if "handle" in fact.fact_text]
@@ -115,7 +115,7 @@ def test_how_much_is_forgotten_is_chosen_with_the_texts_in_sight(window: Window,
     service.client().add("Wilma has a boat called Nora. Wilma likes sailing.")
     page = window.page
     page.get_by_role("button", name="Wilma likes sailing.").click()
-    page.get_by_role("button", name="Forget…").click()
+    page.get_by_role("button", name="Forget this…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.locator(".erased li")).to_have_text(["Wilma likes sailing."])
     dialog.get_by_role("button", name="Everything about Wilma").click()
@@ -198,7 +198,7 @@ def test_a_restart_of_the_service_is_told_and_loses_no_half_written_edit(browser
         first.client().add("I live in Porto.")
         page = stack.enter_context(entered(browser, first)).page
         page.get_by_role("button", name="I live in Porto.").click()
-        page.get_by_role("button", name="Correct…").click()
+        page.get_by_role("button", name="Correct this…").click()
         page.get_by_label("What is right?").fill("I now live in Évora, half wr")
         first.kill()
         expect(page.get_by_text("what you wrote is kept here")).to_be_visible()
@@ -250,7 +250,7 @@ def test_the_page_speaks_chinese(browser: Browser, service: ServiceProcess) -> N
     with entered(browser, service, locale="zh-CN") as window:
         expect(window.page.get_by_role("heading", name="记忆")).to_be_visible()
         assert window.page.evaluate("document.documentElement.lang") == "zh-Hans"
-        window.page.get_by_label("像助手那样提问：记住了什么？").fill("Where do I live?")
+        window.page.get_by_label("向你的记忆提问").fill("Where do I live?")
         window.page.keyboard.press("Enter")
         expect(window.page.locator(".answers .said").first).to_contain_text("Lisbon")
         window.go("settings")

@@ -174,7 +174,7 @@ def test_a_contradiction_is_settled_by_a_number(window: Window, service: Service
 def test_keys_are_told_and_the_list_of_them_closes_again(window: Window, namespace: str) -> None:
     page = reviewing(window, namespace)
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("take back the last decision")
+    expect(page.get_by_role("dialog")).to_contain_text("undo the last decision")
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
 
@@ -196,8 +196,9 @@ def test_keys_are_heard_after_a_namespace_was_chosen_with_the_mouse(window: Wind
 def test_a_proposal_shows_why_and_a_trifle_is_kept_for_good(window: Window, service: ServiceProcess, namespace: str) -> None:
     page = reviewing(window, namespace)
     card = page.locator(".card.chosen")
+    card.get_by_text("Why, and where it comes from").click()
     expect(card.get_by_role("meter", name="certain")).to_be_visible()
-    card.get_by_text("1 search would answer otherwise").click()
+    card.get_by_text("Changes the answer to 1 question").click()
     expect(card.locator(".effect")).to_contain_text("What does she play?")
     choose(page, "Rarely useful")
     page.keyboard.press("p")
@@ -219,10 +220,10 @@ def test_what_changed_since_is_told_in_place(window: Window, service: ServicePro
 
 def test_what_is_safe_is_approved_at_once_and_taken_back_at_once(window: Window, service: ServiceProcess, namespace: str) -> None:
     page = reviewing(window, namespace)
-    page.get_by_role("region", name="Clara").get_by_role("button", name="Approve 2 safe ones").click()
+    page.get_by_role("region", name="Clara").get_by_role("button", name="Accept 2 safe ones").click()
     expect(page.locator(".card")).to_have_count(4)
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("2 decisions taken back.")).to_be_visible()
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text("2 decisions undone.")).to_be_visible()
     assert {"Clara likes playing the cello.", "Clara likes hiking."} <= texts(service, namespace)
 
 
@@ -230,11 +231,14 @@ def test_yesterdays_decision_is_found_and_taken_back(window: Window, service: Se
     page = reviewing(window, namespace)
     page.keyboard.press("a")
     expect(page.locator(".card")).to_have_count(5)
+    page.keyboard.press("x")
+    expect(page.locator(".card")).to_have_count(4)
     page.reload()
     page.get_by_label("Memory of").select_option(namespace)
     page.get_by_role("button", name="Decided").click()
+    expect(page.locator(".item").filter(has_text="left as it was").get_by_role("button", name="Undo")).to_be_visible()
     page.get_by_role("button", name="Undo: Otto collects").click()
-    expect(page.locator(".item").filter(has_text="taken back")).to_be_visible()
+    expect(page.locator(".item").filter(has_text="undone")).to_be_visible()
     assert "Otto collects stamps." in texts(service, namespace)
 
 
@@ -243,7 +247,7 @@ def test_two_pages_see_each_others_decisions_and_say_so_in_place(browser: Browse
         first, second = reviewing(one, namespace), reviewing(opened(one.page.context, service), namespace)
         first.keyboard.press("a")
         expect(first.locator(".card")).to_have_count(5)
-        expect(second.locator(".card.chosen")).to_contain_text("Already decided elsewhere: approved.")
+        expect(second.locator(".card.chosen")).to_contain_text("Already decided elsewhere: accepted.")
         second.keyboard.press("j")
         expect(second.locator(".card")).to_have_count(5)
 

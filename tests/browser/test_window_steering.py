@@ -68,6 +68,7 @@ def test_an_assistant_is_connected_tried_sent_to_a_memory_of_its_own_and_disconn
     expect(cursor).to_contain_text("not connected")
     cursor.get_by_role("button", name="Connect Cursor").click()
     expect(cursor.get_by_role("status")).to_contain_text("Connected.", timeout=60_000)
+    expect(cursor).not_to_contain_text("last call")
     assert "lean-memory" in (place.home / ".cursor" / "mcp.json").read_text(encoding="utf-8")
     cursor.get_by_text("Details").click()
     cursor.get_by_role("button", name="Test connection").click()

@@ -165,7 +165,7 @@ def _draft(places: tuple[int, ...], cosine: float, texts: Wordings) -> Draft:
         cosine=round(cosine, 4),
         scores=(("cosine", max(0.0, min(1.0, round(cosine, 4)))),),
         reason=f"{_count(len(facts))} say the same in other words. {says}The first would be kept, and the "
-        f"{'other closes' if len(others) == 1 else 'others close'} when it does.",
+        f"{'other stays' if len(others) == 1 else 'others stay'} in its history.",
     )
 
 

@@ -15,7 +15,8 @@ export const chosen = signal(localStorage.getItem(CHOSEN) ?? '');
 export const language = computed(() => chosen.value || (navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'));
 /** Writers of dates and numbers by locale and kind: making one takes longer than writing a hundred with it. */
 const writers = new Map();
-const locale = computed(() => (language.value === 'zh' ? 'zh-Hans' : navigator.language.startsWith('en') ? navigator.language : 'en-GB'));
+/** One English form everywhere, `3 Jul 2026`: a browser's own order of day and month would be read two ways. */
+const locale = computed(() => (language.value === 'zh' ? 'zh-Hans' : 'en-GB'));
 
 export function choose(code) {
   chosen.value = code;
@@ -32,8 +33,11 @@ export function t(name, ...given) {
 /** The sentence of this name, or what was given where there is none. */
 export const named = (name, otherwise) => (en[name] === undefined ? otherwise : t(name));
 
+export const percent = (share) => writer(Intl.NumberFormat, { style: 'percent' }).format(share);
 export const number = (value) => writer(Intl.NumberFormat, {}).format(value);
 export const day = (time) => shown(time, { dateStyle: 'medium' });
+/** A day as a date field holds it, `2026-07-03`, in words. */
+export const dayOf = (date) => day(new Date(`${date}T12:00`).getTime());
 export const clock = (time) => shown(time, { timeStyle: 'short' });
 export const dayAndTime = (time) => shown(time, { dateStyle: 'medium', timeStyle: 'short' });
 export const longDay = (time) => shown(time, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });

@@ -2,7 +2,7 @@
 
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { html } from './html.js';
-import { t } from './language.js';
+import { dayOf, t } from './language.js';
 import { snapshot } from './service.js';
 
 /** The head of a page: its name, a sentence, and what can be done on all of it. */
@@ -44,8 +44,14 @@ export function Choice({ label, options, value, onChoose }) {
   </div>`;
 }
 
-export function Switch({ on, label, onChange, disabled }) {
-  return html`<button class="switch" role="switch" aria-checked=${on} aria-label=${label} disabled=${disabled} onClick=${() => onChange(!on)}><span></span></button>`;
+export function Switch({ on, label, onChange, disabled, title }) {
+  return html`<button class="switch" role="switch" aria-checked=${on} aria-label=${label} title=${title} disabled=${disabled} onClick=${() => onChange(!on)}><span></span></button>`;
+}
+
+/** A day to choose; beside the field it stands with the month in letters, as browsers write fields in their own order. */
+export function DateField({ label, value, onInput, said = true, ...more }) {
+  return html`<span class="picker"><label class="picker"><span class="soft">${label}</span><input type="date" value=${value} onInput=${onInput && ((event) => onInput(event.target.value))} ...${more} /></label>
+    ${said && value && html`<span class="soft">${dayOf(value)}</span>`}</span>`;
 }
 
 /** Which namespace is looked at; nothing to choose where there is one only. */

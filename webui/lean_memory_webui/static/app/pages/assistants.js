@@ -42,42 +42,45 @@ function joined(assistants, clients, entries) {
 function Row({ row }) {
   const { caller } = row;
   const change = (what) => call('PATCH', `clients/${encodeURIComponent(row.id)}`, { body: what }).catch(complain);
-  const { busy, said, act } = useActs(row.id);
+  const { busy, said, isNew, act } = useActs(row.id, caller?.last_seen);
   const canConnect = row.standing !== 'by itself' && row.standing !== 'connected';
   return html`<li class="assistant">
     <span class="monogram" aria-hidden="true">${row.name.slice(0, 1)}</span>
-    <div class="grow"><h2 dir="auto">${row.name}</h2><p class="soft small">${status(row)}</p></div>
+    <div class="grow"><h2 dir="auto">${row.name}</h2><p class="soft small">${status(row, isNew)}</p></div>
     ${canConnect && html`<button class=${row.installed ? 'primary' : ''} disabled=${busy} onClick=${act('connect')}>${t(row.standing === 'outdated' ? 'connect_again' : 'connect')}<span class="hidden"> ${row.name}</span></button>`}
-    ${caller && html`<span class="inline"><span class="soft small" aria-hidden="true">${t(caller.paused ? 'switched_off' : 'switched_on')}</span><${Switch} on=${!caller.paused} label=${t('may_use', row.name)} onChange=${(on) => change({ paused: !on })} /></span>`}
+    ${caller && html`<span class="inline"><span class=${caller.paused ? 'pill loading' : 'soft'} aria-hidden="true">${t(caller.paused ? 'switched_off' : 'switched_on')}</span><${Switch} on=${!caller.paused} label=${t('may_use', row.name)} title=${t(caller.paused ? 'switch_resumes' : 'switch_pauses', row.name)} onChange=${(on) => change({ paused: !on })} /></span>`}
     <details class="grow-all"><summary>${t('details')}<span class="hidden"> ${row.name}</span></summary><${Details} row=${row} change=${change} busy=${busy} act=${act} /></details>
     <p role="status" class=${said ? 'small grow-all' : 'hidden'}>${said}</p>
   </li>`;
 }
 
-function status({ caller, standing, installed, read, wrote }) {
+/** How an assistant stands; right after connecting its only call was our own trial, which is not told as its. */
+function status({ caller, standing, installed, read, wrote }, isNew) {
   if (caller?.paused) return t('paused');
   const parts = [t(`standing_${standing.replaceAll(' ', '_')}`)];
   if (!installed) parts.push(t('not_installed'));
-  if (caller?.last_seen) parts.push(t('last_seen', ago(caller.last_seen)));
+  if (caller?.last_seen && !isNew) parts.push(t('last_seen', ago(caller.last_seen)));
   if (read || wrote) parts.push(t('did_today', number(read), number(wrote)));
   return parts.join(' · ');
 }
 
-/** Connecting, disconnecting and trying, and what came of it. */
-function useActs(id) {
+/** Connecting, disconnecting and trying, and what came of it; that an assistant is to be restarted is over once it has called. */
+function useActs(id, seen) {
   const [busy, work] = useState(false);
-  const [said, put] = useState('');
+  const [{ said, until }, put] = useState({ said: '', until: Infinity });
+  const say = (sentence, end = Infinity) => put({ said: sentence, until: end });
   const act = (what) => async () => {
     work(true);
-    put(t('trying'));
+    say(t('trying'));
     try {
-      put((await post(`assistants/${id}/${what}`, {})).sentence);
+      const { sentence } = await post(`assistants/${id}/${what}`, {});
+      say(sentence, what === 'connect' ? Date.now() : Infinity);
     } catch (error) {
-      put(error.message || t('unreachable'));
+      say(error.message || t('unreachable'));
     }
     work(false);
   };
-  return { busy, said, act };
+  return { busy, said: seen > until ? '' : said, isNew: until < Infinity && !(seen > until), act };
 }
 
 function Details({ row, change, busy, act }) {

@@ -16,6 +16,7 @@ export function Decided() {
   const [{ proposals }, { runs }] = data ?? [{ proposals: [] }, { runs: [] }];
   const done = runs.filter((one) => one.state !== 'running');
   return html`<section aria-label=${t('decided_tab')}>
+    <p class="soft keys">${t('decided_about')}</p>
     ${proposals.length === 0 ? html`<${Empty} title=${t('nothing_decided')} />` : html`<ul class="rows">${proposals.map((one) => html`<${Past} key=${one.id} one=${one} />`)}</ul>`}
     ${done.length > 0 && html`<h2>${t('runs')}</h2><ul class="rows">${done.map((one) => html`<${Run} key=${one.id} run=${one} />`)}</ul>`}
   </section>`;
@@ -23,7 +24,7 @@ export function Decided() {
 
 function Past({ one }) {
   const text = one.text || one.facts.map((fact) => fact.fact_text).join(' · ') || one.entity;
-  const undoable = one.state === 'approved' && one.kind !== 'forget';
+  const undoable = one.state === 'rejected' || (one.state === 'approved' && one.kind !== 'forget');
   return html`<li class="item"><div><p dir="auto">${text}</p>
     <p class="soft small">${named(`kind_${one.kind}`, one.kind)} · ${named(`state_${one.state}`, one.state)}${one.decided_at ? ` · ${dayAndTime(one.decided_at)}` : ''}</p></div>
     ${undoable && html`<button aria-label=${`${t('undo')}: ${text}`} onClick=${() => takeBack(one.namespace, one.id)}>${t('undo')}</button>`}</li>`;

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { html } from '../html.js';
 import { number, t } from '../language.js';
 import { useFound, useRested } from '../loading.js';
-import { Choice, Dialog, Sorry, Waiting } from '../parts.js';
+import { Choice, DateField, Dialog, Sorry, Waiting } from '../parts.js';
 import { namespace } from '../places.js';
 import { call, get, post } from '../service.js';
 import { complain, tell } from '../toasts.js';
@@ -66,7 +66,7 @@ export function LetGo() {
   const [shown, show] = useState(false);
   // A day that is named last is meant whole.
   const scope = { client: client && { client }, dates: (since || until) && { ...(since && { since }), ...(until && { until: following(until) }) }, sentence: sentence.trim() && { sentence: sentence.trim() } }[reach];
-  const dated = (label, value, put) => html`<label class="picker"><span class="soft">${label}</span><input type="date" value=${value} onInput=${(event) => put(event.target.value)} /></label>`;
+  const dated = (label, value, put) => html`<${DateField} label=${label} value=${value} onInput=${put} />`;
   return html`<section class="keeping" aria-label=${t('let_go')}>
     <h2>${t('let_go')}</h2><p class="soft small">${t('let_go_about')}</p>
     <div class="inline"><${Choice} label=${t('forget_reach')} value=${reach} onChoose=${choose} options=${[['client', t('reach_client')], ['dates', t('reach_dates')], ['sentence', t('reach_sentence')]]} />

@@ -104,12 +104,14 @@ export function Fact({ fact, aside }) {
     </button>
     ${aside}
     ${isOpen && html`<div class="details">
-      <${Chain} fact=${fact} />
       <div class="actions">
         ${fact.tier === 'cold' && html`<button onClick=${() => bringBack(fact)}>${t('bring_back')}</button>`}
         <button onClick=${() => correct(fact)}>${t('correct')}</button>
-        <button onClick=${() => (forgetting.value = fact)}>${t('forget')}</button>
+        <button class="danger" onClick=${() => (forgetting.value = fact)}>${t('forget')}</button>
       </div>
+      <p class="soft small means">${fact.tier === 'cold' ? `${t('put_away_means')} ` : ''}${t('correct_means')} ${t('forget_means')}</p>
+      <p class="label">${t('came_to_be')}</p>
+      <${Chain} fact=${fact} />
     </div>`}
   </li>`;
 }

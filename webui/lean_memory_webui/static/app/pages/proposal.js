@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { decide, dismiss, fates } from '../decisions.js';
 import { span } from '../history.js';
 import { html } from '../html.js';
-import { dayAndTime, named, t } from '../language.js';
+import { dayAndTime, named, percent, t } from '../language.js';
 import { useFound } from '../loading.js';
 import { Score } from '../parts.js';
 import { get } from '../service.js';
@@ -20,7 +20,7 @@ export function Proposal({ proposal, isChosen, onChoose, onEdit }) {
   const take = () => isChosen || onChoose(proposal.id);
   return html`<article ref=${card} id=${`p-${proposal.id}`} tabindex="-1" class=${isChosen ? 'card chosen' : 'card'} aria-current=${isChosen ? 'true' : null} onClick=${take} onFocusIn=${take}>
     <div class="between"><span class=${`pill ${proposal.kind}`}>${named(`kind_${proposal.kind}`, proposal.kind)}</span>
-      ${!isChosen && proposal.cosine !== null && html`<span class="soft small">${t('alike', proposal.cosine.toFixed(2))}</span>`}</div>
+      ${proposal.cosine !== null && html`<span class="soft small">${t('alike', percent(proposal.cosine))}</span>`}</div>
     <${Change} proposal=${proposal} isChosen=${isChosen} />
     ${proposal.elsewhere || fate ? html`<${Fate} proposal=${proposal} fate=${fate} />` : isChosen ? html`<${Evidence} proposal=${proposal} /><${Verdicts} proposal=${proposal} onEdit=${onEdit} />` : null}
   </article>`;
@@ -48,11 +48,17 @@ function Change({ proposal, isChosen }) {
 }
 
 function Evidence({ proposal }) {
-  const scores = Object.entries(proposal.cosine === null ? proposal.scores : { cosine: proposal.cosine, ...proposal.scores });
+  // How alike they are stands at the head of the card.
+  const scores = Object.entries(proposal.scores).filter(([name]) => name !== 'cosine' || proposal.cosine === null);
+  // What putting together does is seen in the card itself; its reason is one click away.
+  const told = proposal.kind === 'merge';
   return html`<div class="evidence">
-    <p class="soft">${proposal.reason}</p>
+    ${!told && html`<p class="soft">${proposal.reason}</p>`}
+    <details><summary>${t('evidence')}</summary>
+    ${told && html`<p class="soft">${proposal.reason}</p>`}
     <${Sources} facts=${proposal.facts} />
     ${scores.length > 0 && html`<div class="scores">${scores.map(([name, value]) => html`<${Score} key=${name} name=${named(`score_${name}`, name.replaceAll('_', ' '))} value=${value} />`)}</div>`}
+    </details>
     ${proposal.effects.length > 0 && html`<details><summary>${t('effects', proposal.effects.length)}</summary>
       ${proposal.effects.map((effect) => html`<div key=${effect.query} class="effect"><p dir="auto"><strong>${effect.query}</strong></p>
         <div class="two"><${Hits} name=${t('before')} texts=${effect.before} /><${Hits} name=${t('after')} texts=${effect.after} /></div></div>`)}
@@ -76,6 +82,7 @@ function Sources({ facts }) {
 function Verdicts({ proposal, onEdit }) {
   const act = (decision, extra) => () => decide(proposal, decision, extra);
   const label = (choice) => proposal.facts.find((one) => one.id === choice)?.fact_text ?? named(`choice_${choice}`, choice);
+  const means = named(`means_${proposal.kind}`, t('can_undo'));
   return html`<div class="actions">
     ${proposal.choices.length > 0
       ? proposal.choices.map((choice, at) => html`<button key=${choice} dir="auto" onClick=${act('choose', { choice })}>${label(choice)}${at < 9 && html`<kbd aria-hidden="true">${at + 1}</kbd>`}</button>`)
@@ -83,7 +90,8 @@ function Verdicts({ proposal, onEdit }) {
     ${proposal.kind === 'summary' && html`<button onClick=${() => onEdit(proposal)}>${t('edit_approve')}<kbd aria-hidden="true">E</kbd></button>`}
     <button onClick=${act('reject')}>${named(`reject_${proposal.kind}`, t('reject'))}<kbd aria-hidden="true">X</kbd></button>
     ${proposal.kind === 'demotion' && html`<button onClick=${act('promote')}>${t('promote')}<kbd aria-hidden="true">P</kbd></button>`}
-  </div>`;
+  </div>
+  <p class="soft small means">${means}</p>`;
 }
 
 /** What became of a proposal that this page did not decide, or could not. */

@@ -28,11 +28,11 @@ export function Review() {
       <button onClick=${() => tidy(true)}>${t('tidy')}</button>
     </${Head}>
     <${Choice} label=${t('review')} value=${view} onChoose=${see} options=${[['waiting', t('waiting_tab', total)], ['decided', t('decided_tab')]]} />
-    ${view === 'decided' ? html`<${Decided} />` : error && !missing ? html`<${Sorry} error=${error} />` : !data && !missing ? html`<${Waiting} />` : html`<${Queue} groups=${data?.groups ?? []} />`}
+    ${view === 'decided' ? html`<${Decided} />` : error && !missing ? html`<${Sorry} error=${error} />` : !data && !missing ? html`<${Waiting} />` : html`<${Queue} groups=${data?.groups ?? []} onTidy=${() => tidy(true)} />`}
     ${tidying && html`<${Tidying} onClose=${() => tidy(false)} />`}`;
 }
 
-function Queue({ groups }) {
+function Queue({ groups, onTidy }) {
   const [at, point] = useState(null);
   const [form, open] = useState(null);
   const known = useRef(new Map());
@@ -62,7 +62,7 @@ function Queue({ groups }) {
     requestAnimationFrame(() => document.getElementById(`p-${next}`)?.focus());
   };
   useKeys({ live, known: known.current, move, open, isOpen: form !== null });
-  if (order.length === 0) return html`<${Nothing} />${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}`;
+  if (order.length === 0) return html`<${Nothing} onTidy=${onTidy} />${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}`;
   return html`<p class="soft keys">${t('keys_hint')} <button class="link" onClick=${() => open('help')}>${t('keys')}</button></p>
     ${firstOf(shown, Math.max(drawn, order.indexOf(chosen) + 1)).map((group) => html`<${Group} key=${group.entity} group=${group} chosen=${chosen} onChoose=${point} onEdit=${(one) => open(one)} />`)}
     ${form === 'help' && html`<${Help} onClose=${() => open(null)} />`}
@@ -151,13 +151,14 @@ function Group({ group, chosen, onChoose, onEdit }) {
   </section>`;
 }
 
-function Nothing() {
+function Nothing({ onTidy }) {
   const { data } = useFound((ended) => get('maintenance/status', { namespace: namespace.value }, ended), [namespace.value]);
   const others = (snapshot.value?.namespaces ?? []).filter((name) => name !== namespace.value && pendingIn(name) > 0);
   const plan = data?.schedule;
-  const next = plan?.paused ? t('next_paused') : plan?.next_at ? t('next_run', dayAndTime(plan.next_at)) : t('next_none');
+  const next = plan?.paused ? t('next_paused') : plan?.next_at ? t('next_run', dayAndTime(plan.next_at)) : t('next_none_here');
   return html`<${Empty} title=${t('nothing_waits')}>
     <p>${next}${plan?.waiting_for ? ` ${plan.waiting_for}` : ''}</p>
+    ${data && !plan?.paused && !plan?.next_at && html`<p><button onClick=${onTidy}>${t('tidy')}</button></p>`}
     ${others.map((name) => html`<p key=${name}><button class="link" onClick=${() => pick(name)}>${t('waits_elsewhere', pendingIn(name), name)}</button></p>`)}
     ${data?.last && html`<p>${t('last_run', dayAndTime(data.last.ended_at ?? data.last.started_at))} ${data.last.report?.sentence ?? ''}</p>`}
   </${Empty}>`;

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { html } from '../html.js';
 import { dayAndTime, longDay, number, t } from '../language.js';
 import { useFound, useRested } from '../loading.js';
-import { Choice, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
+import { Choice, DateField, Empty, Head, Namespaces, Sorry, Waiting } from '../parts.js';
 import { namespace, pick } from '../places.js';
 import { get } from '../service.js';
 import { span } from '../history.js';
@@ -19,6 +19,7 @@ export function Time() {
   return html`
     <${Head} title=${t('time')} about=${t('time_about')}><${Namespaces} value=${namespace.value} onChoose=${(name) => (pick(name), put(null))} /></${Head}>
     <${Choice} label=${t('time_axis')} value=${axis} onChoose=${look} options=${[['true', t('time_true')], ['known', t('time_known')]]} />
+    <p class="soft means">${t(axis === 'true' ? 'time_true_means' : 'time_known_means')}</p>
     ${error && !empty ? html`<${Sorry} error=${error} />` : empty ? html`<${Empty} title=${t('nothing_known')}>${t('nothing_known_about')}</${Empty}>` : shown === null ? html`<${Waiting} />` : html`
       <${Slider} moments=${moments} at=${shown} onMove=${put} />
       <${TwoMoments} key=${`${namespace.value} ${axis}`} at=${shown} axis=${axis} />`}`;
@@ -30,10 +31,10 @@ function Slider({ moments, at, onMove }) {
   const steps = useMemo(() => [...moments, Date.now()], [moments]);
   const told = (time) => (steps.at(-1) - steps[0] < 3 * 86_400_000 ? dayAndTime(time) : longDay(time));
   const place = Math.max(0, steps.findLastIndex((one) => one <= at));
-  const pick = (event) => event.target.value && onMove(new Date(`${event.target.value}T23:59:59.999`).getTime());
+  const pick = (date) => date && onMove(new Date(`${date}T23:59:59.999`).getTime());
   return html`<div class="slider">
     <div class="between"><p class="moment" role="status">${told(at)}</p>
-      <label class="picker"><span class="soft">${t('time_pick')}</span><input type="date" value=${isoDay(at)} max=${isoDay(Date.now())} onChange=${pick} /></label></div>
+      <${DateField} label=${t('time_pick')} value=${isoDay(at)} max=${isoDay(Date.now())} onChange=${(event) => pick(event.target.value)} said=${false} /></div>
     <input type="range" min="0" max=${steps.length - 1} step="1" value=${place} aria-label=${t('time_slider')} aria-valuetext=${told(at)} onInput=${(event) => onMove(steps[Number(event.target.value)])} />
     <div class="between soft small"><span>${told(steps[0])}</span><span>${t('now')}</span></div>
   </div>`;
