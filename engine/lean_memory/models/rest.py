@@ -11,6 +11,8 @@ from lean_memory.forking import Mutex
 
 SHORTEST, LONGEST = 4.0, 300.0
 """Seconds of the first rest and of the longest; each is twice the one before."""
+_DOUBLINGS = 10
+"""After so many of them the longest rest is reached."""
 _FORGIVEN = 1
 """Overrunning once may be chance: something else was computed."""
 _IS_OVER = 0.85
@@ -55,7 +57,9 @@ class Rest:
             self._ends = self._now() + self._length()
 
     def _length(self) -> float:
-        return min(LONGEST, SHORTEST * 2.0 ** (self._overran - 1 - _FORGIVEN)) if self._overran > _FORGIVEN else 0.0
+        doublings = self._overran - 1 - _FORGIVEN
+        # No number holds what weeks of doubling come to.
+        return 0.0 if doublings < 0 else LONGEST if doublings > _DOUBLINGS else min(LONGEST, SHORTEST * 2.0**doublings)
 
     def _sentence(self) -> str:
         return f"It was too slow for {self._overran} searches in a row and is not asked for {self._length():.0f} s."

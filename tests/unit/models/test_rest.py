@@ -53,6 +53,15 @@ def test_each_rest_is_twice_as_long_as_the_one_before_up_to_five_minutes() -> No
     assert rests == [0, 4, 8, 16, 32, 64, 128, 256, LONGEST, LONGEST, LONGEST, LONGEST]
 
 
+def test_a_model_that_has_been_too_slow_for_weeks_still_rests() -> None:
+    model = Model()
+    for _ in range(1_100):
+        model.fails(after=1.0)
+        model.now += LONGEST + 1.0
+    model.fails(after=1.0)
+    assert model.rest.message.endswith("is not asked for 300 s.")
+
+
 def test_an_answer_ends_it_and_the_count_begins_anew() -> None:
     model = Model()
     model.fails(after=0.9)
