@@ -91,17 +91,19 @@ def _make(payload: Payload, fresh: Path, to: Installation, say: Callable[[str], 
 
 def _switch(old: Path, fresh: Path, to: Installation, say: Callable[[str], None]) -> None:
     """From a program that works to another one. Nothing that was remembered is lost, and what ran runs again, however it ends."""
-    kept = backed_up(to.maker.python(old), to.roots)
     started = to.runs.stop()
     try:
-        to.link.lead_to(fresh)
-        migrated(to.python, to.roots)
-        check(to.python)
-    except (SetupError, OSError):
-        say("The new version does not work with what is here; the old one comes back.")
-        to.link.lead_to(old)
-        restored(to.python, kept)
-        raise
+        # Not before all is ended: what was said in between would be missing from what comes back.
+        kept = backed_up(to.maker.python(old), to.roots)
+        try:
+            to.link.lead_to(fresh)
+            migrated(to.python, to.roots)
+            check(to.python)
+        except (SetupError, OSError):
+            say("The new version does not work with what is here; the old one comes back.")
+            to.link.lead_to(old)
+            restored(to.python, kept)
+            raise
     finally:
         _start(started, say)
 

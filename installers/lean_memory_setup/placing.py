@@ -39,10 +39,18 @@ def remove_placed(home: Path) -> None:
     except (OSError, ValueError):
         return
     for path in placed:
-        path.unlink(missing_ok=True)
+        if _is_ours(path, home):
+            path.unlink(missing_ok=True)
     (home / NOTE).unlink()
     for prefix in {path.parent.parent for path in placed if path.parent.name == "bin"}:
         _tell_desktop(prefix)
+
+
+def _is_ours(path: Path, home: Path) -> bool:
+    """Whether nobody has put something else there, as another way of installing does with a command."""
+    if path.is_symlink():
+        return path.readlink().is_relative_to(home)
+    return path.parent.name != "bin" or path.name == UNINSTALL
 
 
 def _share(source: Path, prefix: Path) -> Iterator[Path]:

@@ -168,6 +168,20 @@ def test_memories_that_the_new_program_cannot_open_bring_the_old_one_and_the_bac
         os.sched_yield()
 
 
+def test_nothing_runs_any_more_when_the_memories_are_backed_up_and_it_runs_again_where_they_cannot_be(tmp_path: Path) -> None:
+    mark = tmp_path / "started"
+    install(payload_of("1", tmp_path / "first"), installation(tmp_path, breaks="backup"), say_nothing)
+    runs = OneTray(words=("/bin/sh", "-c", f": > '{mark}'"))
+    to = installation(tmp_path, runs=runs)
+    with pytest.raises(SetupError, match="cannot be backed up"):
+        install(payload_of("2", tmp_path / "second"), to, say_nothing)
+    assert runs.stops == ["stopped"]
+    assert installed_version(to) == "1"
+    assert not any("restore" in line for line in asked(to))
+    while not mark.exists():
+        os.sched_yield()
+
+
 def test_what_was_cut_off_is_made_anew(tmp_path: Path) -> None:
     to, payload = installation(tmp_path), payload_of("1", tmp_path / "first")
     half = to.home / ENVIRONMENTS / payload.name
