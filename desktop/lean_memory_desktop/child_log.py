@@ -16,7 +16,9 @@ LARGEST = 1_000_000
 def opened(log: Path) -> IO[bytes]:
     """A log to give to a child that is being started. Raises `OSError`."""
     log.parent.mkdir(mode=0o700, exist_ok=True)
-    _begin_anew_if_long(log)
+    # On a full disk a child is not kept from starting by what was before.
+    with contextlib.suppress(OSError):
+        _begin_anew_if_long(log)
     return log.open("ab")
 
 
