@@ -16,7 +16,7 @@ from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
 from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed, Teller, WouldRestore
 from lean_memory.domain import ForgetResult, Instant, NamespaceStatus
-from lean_memory.errors import InvalidInputError, LeanMemoryError, NotFoundError, StorageError, quoted
+from lean_memory.errors import InvalidInputError, LeanMemoryError, NotFoundError, quoted
 from lean_memory.maintenance.retention import concerned
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
@@ -79,14 +79,17 @@ class Owning(ABC):
             return store_backups.backups_in(self._settings.root)
 
     def verify_backup(self, path: str | os.PathLike[str]) -> Backup:
-        """Read a backup whole; in the answer's `problem` is why it cannot be used, if it cannot. Raises `NotFoundError`."""
+        """Read a backup whole, or one file of it; `problem` of the answer says why it cannot be used, if it cannot. Raises `NotFoundError`."""
         with errors_in_words(path_of_argument(path, "path")):
             folder = self._found(path_of_argument(path, "path"))
         try:
+            if folder.is_file():
+                _, at = restore_file(folder, None, self._settings.root)
+                return Backup(path=folder, at=at, occasion="", namespaces=(store_backups.described(folder),))
             backup = store_backups.read_backup(folder)
         except NotFoundError:
             raise
-        except StorageError as error:
+        except LeanMemoryError as error:
             return Backup(path=folder, at=self._clock(), occasion="", problem=str(error))
         try:
             for held in backup.namespaces:
@@ -160,7 +163,8 @@ class Owning(ABC):
 
     def remove_retention(self, rule_id: str) -> Rule:
         """Let a rule hold no longer; gives it. Raises `NotFoundError`."""
-        return remove_rule(self._settings.root, word_of(rule_id, "rule_id"))
+        with errors_translated(self._settings.root):
+            return remove_rule(self._settings.root, word_of(rule_id, "rule_id"))
 
     def forget_all(
         self,

@@ -221,3 +221,13 @@ def test_a_copy_of_an_older_version_is_brought_up_to_date_and_stays_as_it_is(roo
         assert memory.search("ana", "Porto")[0].source == text
         assert memory.check("ana") == []
     assert copy.read_bytes() == before
+
+
+def test_one_file_of_a_backup_is_verified_as_it_is_restored(filled: Memory) -> None:
+    backup = filled.backup()
+    held = next(one for one in backup.namespaces if one.name == "bob")
+    file = backup.path / held.file
+    assert filled.verify_backup(file).namespaces == (held,)
+    file.write_bytes(file.read_bytes()[:5_000])
+    assert filled.verify_backup(file).problem
+    assert "is the memory itself" in filled.verify_backup(filled.root / held.file).problem

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lean_memory import Memory
-from lean_memory.errors import InvalidInputError, NotFoundError
+from lean_memory.errors import InvalidInputError, NotFoundError, StorageError
 from support.embedding import WordEmbedder
 from support.statements import SteadyClock, day
 
@@ -132,3 +132,14 @@ def test_a_file_that_is_no_rule_is_named_and_does_nothing(memory: Memory, root: 
     found = memory.retention()
     assert len(found.rules) == 1
     assert "mine.json" in found.problems[0]
+
+
+def test_a_rule_that_cannot_be_removed_says_so(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = memory.set_retention(namespace="ana", days=30)
+
+    def refuse(path: Path, *, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(StorageError, match="Permission denied"):
+        memory.remove_retention(rule.id)
