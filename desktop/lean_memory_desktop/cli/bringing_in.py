@@ -31,9 +31,9 @@ def bring_in(options: Options) -> int:
         if not options.yes:
             previewed = _run(options, memory, apply=False)
             if options.dry_run or previewed.state == "stopped" or not _agreed(options, previewed):
-                return _told(options, previewed)
+                return _told(options, previewed, applied=False)
         done = _run(options, memory, apply=True)
-    return _told(options, done)
+    return _told(options, done, applied=True)
 
 
 def _run(options: Options, memory: Memory, *, apply: bool) -> Report:
@@ -56,7 +56,7 @@ def _agreed(options: Options, previewed: Report) -> bool:
     """Whether the person wants it, once they have seen what would come; where nothing is new there is nothing to ask."""
     if not previewed.added:
         return False
-    for line in _lines(previewed, options):
+    for line in _lines(previewed, options, applied=False):
         complain(line)
     if ask("Bring it in? Type yes to go on:").casefold() in ("yes", "y"):
         return True
@@ -64,11 +64,11 @@ def _agreed(options: Options, previewed: Report) -> bool:
     return False
 
 
-def _told(options: Options, report: Report) -> int:
+def _told(options: Options, report: Report, *, applied: bool) -> int:
     if options.json:
         write_json(form(report))
     else:
-        for line in _lines(report, options):
+        for line in _lines(report, options, applied=applied):
             say(line)
     return Exit.INTERRUPTED if report.state == "stopped" else Exit.FINE
 
@@ -79,17 +79,17 @@ def form(report: Report) -> dict[str, object]:
     return {**asdict(report), "path": str(report.path), "kept_aside": aside}
 
 
-def _lines(report: Report, options: Options) -> list[str]:
-    is_preview, zone = report.state == "preview", zone_of(options)
+def _lines(report: Report, options: Options, *, applied: bool) -> list[str]:
+    zone = zone_of(options)
     into = ", ".join(f"“{name}”" for name in report.namespaces)
-    would = "would be" if is_preview else "were"
+    would = "were" if applied else "would be"
     lines = [
         f"{report.path} ({report.kind}): {counted(report.texts, 'text')} for {into or 'no namespace'}; "
         f"{report.added} {would} brought in, {report.known} {'is' if report.known == 1 else 'are'} here already."
     ]
     if report.since is not None and report.until is not None:
         lines.append(f"Said from {show_moment(report.since, zone)} to {show_moment(report.until, zone)}.")
-    if report.facts and not is_preview:
+    if report.facts and applied:
         lines.append(f"{counted(report.facts, 'fact')} learned, {report.superseded} superseded by them.")
     if report.samples:
         lines += ["The first of them:", *(f"- {sample}" for sample in report.samples)]
@@ -105,7 +105,11 @@ def _lines(report: Report, options: Options) -> list[str]:
         lines.append(f"What was here before is in {report.kept_aside}.")
     lines += report.notes
     if report.state == "stopped":
-        lines.append("Stopped. What was brought in until then stays; the same command goes on from there.")
+        lines.append(
+            "Stopped. What was brought in until then stays; the same command goes on from there."
+            if applied
+            else "Stopped. Nothing was written."
+        )
     return lines
 
 
