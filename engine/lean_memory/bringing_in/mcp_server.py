@@ -31,7 +31,8 @@ def is_node(value: object) -> bool:
     """Whether a value is a line of such a file."""
     fields = fields_of(value)
     kind = fields.get("type")
-    return (kind == "entity" and "name" in fields) or (kind == "relation" and "from" in fields and "to" in fields)
+    names = {"entity": ("name",), "relation": ("from", "to")}.get(kind if isinstance(kind, str) else "", ())
+    return bool(names) and all(isinstance(fields.get(name), str) for name in names)
 
 
 def _told(value: object, entry: Entry, place: str) -> Iterator[Found]:

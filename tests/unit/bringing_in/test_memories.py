@@ -108,3 +108,15 @@ def test_a_note_about_the_person_is_told_as_they_would(note: str, sentence: str)
 def test_the_person_goes_by_many_names() -> None:
     assert {name_of(name) for name in ("user", "default_user", "Me", "The user")} == {"user"}
     assert name_of("John_Smith") == "John Smith"
+
+
+def test_what_names_nobody_is_left_out_of_the_memory_of_the_mcp_server(memory: Memory, tmp_path: Path) -> None:
+    told: list[object] = [
+        {"type": "entity", "name": "Clara", "observations": ["collects stamps"]},
+        {"type": "entity", "name": None, "observations": ["likes tea"]},
+        {"type": "relation", "from": "Clara", "to": None, "relationType": "knows"},
+        {"type": ["entity"], "name": "Clara"},
+    ]
+    report = memory.preview_bring_in(lines(tmp_path / "memory.jsonl", told), namespace="ana")
+    assert report.samples == ("Clara collects stamps.",)
+    assert [one.count for one in report.left_out] == [3]
