@@ -23,6 +23,8 @@ _KILL = 9
 _MODULE = "lean_memory_desktop"
 _COMMAND = "lean-memory"
 _AT_LOGIN = "--at-login"
+_WITH_VALUE = frozenset({"--root", "--namespace", "-n", "--tz"})
+"""The options before the command whose value is a word of its own."""
 _MOUNTS = Path("ns", "mnt")
 _TAKES_OVER = f"""
 import sys
@@ -55,7 +57,7 @@ class Runs(Protocol):
     """One way to end what runs."""
 
     def stop(self) -> Sequence[Started]:
-        """End every tray and every service, and say how each was started. Raises `SetupError` where one stays."""
+        """End every tray and every service, and say how each was started. Raises `SetupError` where one stays; the others run again then."""
         ...
 
 
@@ -67,12 +69,16 @@ class Processes:
     table: Path = Path("/proc")
     patience: float = PATIENCE
     """Seconds after which one that hangs is killed: whatever was acknowledged is on the disk."""
+    last_patience: float = _LAST_PATIENCE
+    """Seconds in which one that was killed has to be gone."""
 
     def stop(self) -> Sequence[Started]:
         found = self._found()
         for number, _ in found:
             _send(number, signal.SIGTERM)
-        self._wait({number for number, _ in found})
+        if left := self._left_alive({number for number, _ in found}):
+            sentence = f"Lean Memory is still running (process {min(left)}) and cannot be ended. Restart the computer and try again."
+            raise _refused(sentence, [started for number, started in found if number not in left])
         return [started for _, started in found]
 
     def _found(self) -> list[tuple[int, Started]]:
@@ -109,14 +115,14 @@ class Processes:
             if script is None or Path(given[script]).name != _COMMAND:
                 return False
             given = given[script + 1 :]
-        return "serve" in given or not _commands(given)
+        return _commands(given)[:1] in ([], ["serve"])
 
-    def _wait(self, numbers: set[int]) -> None:
+    def _left_alive(self, numbers: set[int]) -> set[int]:
+        """Those that live on although they were told to end and then killed."""
         left = self._left(numbers, self.patience)
         for number in left:
             _send(number, _KILL)
-        if left := self._left(left, _LAST_PATIENCE):
-            raise SetupError(f"Lean Memory is still running (process {min(left)}) and cannot be ended. Restart the computer and try again.")
+        return self._left(left, self.last_patience)
 
     def _left(self, numbers: set[int], patience: float) -> set[int]:
         """Those that still live when `patience` seconds are over."""
@@ -139,18 +145,29 @@ class Supervisors:
 
     python: Path
     roots: Sequence[Path]
+    patience: float = 2 * PATIENCE
+    """Seconds for each data root."""
 
     def stop(self) -> Sequence[Started]:
-        return [self._as_tray(root) for root in self.roots if self._made_way(root)]
+        stopped: list[Started] = []
+        for root in self.roots:
+            made_way = self._made_way(root)
+            if made_way is None:
+                raise _refused(f"Lean Memory is still running for {root} and did not end. Quit it and start again.", stopped)
+            if made_way:
+                stopped.append(self._as_tray(root))
+        return stopped
 
-    def _made_way(self, root: Path) -> bool:
+    def _made_way(self, root: Path) -> bool | None:
+        """Whether one ran and has left; `None` where that cannot be said, as it did not leave or the program does not answer."""
         words = [str(self.python), "-I", "-c", _TAKES_OVER, str(root)]
-        done = subprocess.run(
-            words, env=bare_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=2 * PATIENCE, check=False
-        )
-        if done.returncode not in {0, 10}:
-            raise SetupError(f"Lean Memory is still running for {root} and did not end. Quit it and start again.")
-        return done.returncode == 10
+        try:
+            done = subprocess.run(
+                words, env=bare_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=self.patience, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return {0: False, 10: True}.get(done.returncode)
 
     def _as_tray(self, root: Path) -> Started:
         quiet = self.python.with_name("pythonw.exe")
@@ -186,6 +203,16 @@ def start_again(started: Started) -> None:
     )
 
 
+def _refused(sentence: str, stopped: Sequence[Started]) -> SetupError:
+    """What is raised where one stays: everything is as it was, and so what was ended by then runs again."""
+    for one in stopped:
+        try:
+            start_again(one)
+        except OSError as error:
+            sentence += f" What else ran was ended and could not be started again ({error})."
+    return SetupError(sentence)
+
+
 def _is_python_here(entry: Path) -> bool:
     """Whether the system itself says that a process is a Python, and in no container: whoever starts a process writes its words as they like,
     and we start them again as its owner. `sudo` belongs to root and waits for a password under whatever words it was given. Raises `OSError`.
@@ -198,7 +225,8 @@ def _is_python_here(entry: Path) -> bool:
 def _send(number: int, what: int) -> None:
     try:
         os.kill(number, what)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
+        # One that is not ours to end is among those that stay.
         return
 
 
@@ -211,5 +239,6 @@ def _parts(held: bytes) -> tuple[str, ...]:
 
 
 def _commands(given: Sequence[str]) -> list[str]:
-    """The words that are neither options nor the value of `--root`."""
-    return [word for place, word in enumerate(given) if not word.startswith("-") and given[max(place - 1, 0)] != "--root"]
+    """The words that are neither options nor the value of one: the first is the command."""
+    before = ("", *given)
+    return [word for word, ahead in zip(given, before, strict=False) if not word.startswith("-") and ahead not in _WITH_VALUE]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from lean_memory_setup.running import Processes
+from lean_memory_setup.failing import SetupError
+from lean_memory_setup.running import Processes, Supervisors
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the table of processes is Linux's")
 
@@ -34,6 +36,7 @@ def a_process(table: Path, home: Path, *words: str) -> subprocess.Popen[bytes]:
         ("/usr/bin/lean-memory",),
         ("-P", "-m", "lean_memory_desktop", "serve", "--root", "/r"),
         ("/opt/lean-memory/env/bin/lean-memory", "serve"),
+        ("/opt/lean-memory/env/bin/lean-memory", "--tz", "UTC", "-n", "work", "serve"),
     ],
 )
 def test_a_tray_and_a_service_are_ended_and_can_be_started_again_as_they_were(tmp_path: Path, words: tuple[str, ...]) -> None:
@@ -51,6 +54,7 @@ def test_a_tray_and_a_service_are_ended_and_can_be_started_again_as_they_were(tm
         ("/opt/lean-memory/env/bin/lean-memory-mcp",),
         ("-P", "-m", "lean_memory_bridge", "--root", "/r", "--supervised"),
         ("/usr/bin/lean-memory", "add", "I like tea."),
+        ("/usr/bin/lean-memory", "add", "serve", "the", "guests", "tea"),
         ("-P", "-m", "lean_memory_desktop", "--root", "/r", "search", "tea"),
         ("-m", "http.server"),
     ],
@@ -94,3 +98,35 @@ def test_a_tray_that_hangs_is_killed(tmp_path: Path) -> None:
         (started,) = Processes(home=home, table=table, patience=0.1).stop()
         assert started.words == (str(python), str(tmp_path / "lean-memory"))
         assert process.wait() < 0
+
+
+def test_where_one_cannot_be_ended_those_that_were_run_again(tmp_path: Path) -> None:
+    home, table, mark = tmp_path / "home", tmp_path / "proc", tmp_path / "started"
+    interpreter = home / "env" / "bin" / "python"
+    interpreter.parent.mkdir(parents=True)
+    interpreter.write_text(f"#!/bin/sh\n: > '{mark}'\n")
+    interpreter.chmod(0o755)
+    with a_process(table, home, "-m", "lean_memory_desktop") as ends, a_process(table, home, "-m", "lean_memory_desktop", "serve") as stays:
+        # The table goes on saying that it lives, as it does of one that the system cannot end.
+        (table / str(stays.pid) / "stat").write_bytes(b"1 (python) D 1")
+        with pytest.raises(SetupError, match=f"still running .process {stays.pid}."):
+            Processes(home=home, table=table, patience=0.0, last_patience=0.0).stop()
+        assert ends.wait() != 0
+    until_there(mark)
+
+
+@pytest.mark.parametrize("answer", ["exit 11", "exec sleep 600"])
+def test_where_one_root_does_not_make_way_what_ran_for_the_others_runs_again(tmp_path: Path, answer: str) -> None:
+    mark, interpreter = tmp_path / "started", tmp_path / "python"
+    interpreter.write_text(
+        f"#!/bin/sh\ncase \"$*\" in\n*--at-login*) : > '{mark}' ;;\n*{tmp_path}/first) exit 10 ;;\n*) {answer} ;;\nesac\n"
+    )
+    interpreter.chmod(0o755)
+    with pytest.raises(SetupError, match="second and did not end"):
+        Supervisors(python=interpreter, roots=[tmp_path / "first", tmp_path / "second"], patience=6.0).stop()
+    until_there(mark)
+
+
+def until_there(file: Path) -> None:
+    while not file.exists():
+        os.sched_yield()
