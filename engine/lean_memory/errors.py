@@ -36,6 +36,9 @@ def quoted(given: str) -> str:
 class LeanMemoryError(Exception):
     """The root of the tree; catching it catches everything the library raises on purpose."""
 
+    done: object = None
+    """What the verb that raised it had done before, where it says so: of `bring_in`, what `came_before` gives."""
+
 
 class InvalidInputError(LeanMemoryError, ValueError):
     """What was given cannot be used; nothing was written."""

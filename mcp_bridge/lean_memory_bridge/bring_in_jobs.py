@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from lean_memory.bringing_in import Report, State
+from lean_memory.bringing_in import DEFAULT, Report, State, came_before
 from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory.service import MemoryService
 from lean_memory_bridge.refusals import TooManyCallsError
@@ -89,11 +89,11 @@ class BringInJobs:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _carry_out(self, job: _Job) -> None:
-        into: tuple[str, ...] = ()
+        # Where a defect breaks it off nobody knows how far it came, and what may hold more is taken as holding more.
+        into: tuple[str, ...] = (job.asked.namespace or DEFAULT,) if job.asked.apply else ()
         try:
             report = self._report(job)
-            into = report.namespaces if job.asked.apply else ()
-            job.report = BroughtInView.model_validate(asdict(report))
+            into = _came(job, report)
             # A look that was broken off has not seen all of it; a deed says by itself how far it came.
             broken_off = report.state is State.STOPPED or (job.cancelled.is_set() and not job.asked.apply)
             job.state = "stopped" if broken_off else "done"
@@ -101,6 +101,7 @@ class BringInJobs:
                 job.finished()
         except LeanMemoryError as error:
             log.info("Bringing in ended (%s).", type(error).__name__)
+            into = _came(job, came_before(error))
             # A stop may be told as an error of whatever was being read.
             job.state, job.sentence = "failed", str(error)
         finally:
@@ -128,6 +129,12 @@ class BringInJobs:
         if job is None:
             raise NotFoundError("Nothing of this name is being brought in: the service was started anew since, or it is long over.")
         return job
+
+
+def _came(job: _Job, report: Report | None) -> tuple[str, ...]:
+    """Keep what a job tells; gives the namespaces that may hold more by it."""
+    job.report = None if report is None else BroughtInView.model_validate(asdict(report))
+    return report.namespaces if report is not None and job.asked.apply else ()
 
 
 def _view(job: _Job) -> BringInJob:

@@ -6,5 +6,5 @@
 from __future__ import annotations
 
 from lean_memory.bringing_in.detecting import detect as detect
-from lean_memory.bringing_in.values import Kind as Kind, LeftOut as LeftOut, Report as Report, State as State
-from lean_memory.bringing_in.verbs import BringingIn as BringingIn
+from lean_memory.bringing_in.values import Kind as Kind, LeftOut as LeftOut, Report as Report, State as State, came_before as came_before
+from lean_memory.bringing_in.verbs import DEFAULT as DEFAULT, BringingIn as BringingIn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import tzlocal
 from lean_memory.bringing_in.older_placing import Told, place, told_anew
 from lean_memory.bringing_in.older_records import OlderRecords
 from lean_memory.bringing_in.sources import Entry, Source
-from lean_memory.bringing_in.taking_in import Course
+from lean_memory.bringing_in.taking_in import Course, told_with_error
 from lean_memory.bringing_in.texts import Passed, Tally
 from lean_memory.bringing_in.values import SAMPLES, Kind, Report, State
 from lean_memory.clock import Clock
@@ -46,22 +46,23 @@ def bring_older_in(source: Source, entries: tuple[Entry, ...], older: Older, cou
     """Bring in every namespace of the files, each at one stroke, or say what that would do. Raises as `bring_in` does."""
     tally = Tally()
     report = Report(kind=Kind.OLDER, path=source.path, state=State.DONE if older.apply else State.PREVIEW, namespaces=())
-    for entry in entries:
-        path = source.path / entry.name if source.path.is_dir() else source.path
-        if not path.is_file() or (source.is_folder and not source.path.is_dir()):
-            raise InvalidInputError(f"{source.path} is a zip: unpack it and bring in the folder. Nothing was brought in.")
-        given = _read(path, older)
-        if not given:
-            tally.note(Passed(reason=_NONE, place=entry.name))
-        if older.into is not None and len(given) > 1:
-            names = ", ".join(f"“{quoted(rows.namespace)}”" for rows in given)
-            raise InvalidInputError(f"{path} holds several namespaces ({names}), which cannot be brought into one. Name none.")
-        for rows in given:
-            if course.cancelled():
-                return replace(report, state=State.STOPPED, left_out=tally.told())
-            report = _with(report, rows, older, tally, course)
-        source.done += entry.size
-        course.progress()
+    with told_with_error(lambda: replace(report, left_out=tally.told())) if older.apply else nullcontext():
+        for entry in entries:
+            path = source.path / entry.name if source.path.is_dir() else source.path
+            if not path.is_file() or (source.is_folder and not source.path.is_dir()):
+                raise InvalidInputError(f"{source.path} is a zip: unpack it and bring in the folder. Nothing was brought in.")
+            given = _read(path, older)
+            if not given:
+                tally.note(Passed(reason=_NONE, place=entry.name))
+            if older.into is not None and len(given) > 1:
+                names = ", ".join(f"“{quoted(rows.namespace)}”" for rows in given)
+                raise InvalidInputError(f"{path} holds several namespaces ({names}), which cannot be brought into one. Name none.")
+            for rows in given:
+                if course.cancelled():
+                    return replace(report, state=State.STOPPED, left_out=tally.told())
+                report = _with(report, rows, older, tally, course)
+            source.done += entry.size
+            course.progress()
     return replace(report, left_out=tally.told())
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from lean_memory.bringing_in.texts import Passed, Tally, Text
@@ -79,6 +80,16 @@ class Count:
         self.facts += len(result.fact_ids)
         self.superseded += len(result.superseded)
         self.redacted |= set(result.redacted)
+
+
+@contextmanager
+def told_with_error(so_far: Callable[[], Report]) -> Generator[None]:
+    """Give the report of what stays along with an error that breaks it off; `came_before` reads it."""
+    try:
+        yield
+    except LeanMemoryError as error:
+        error.done = replace(so_far(), state=State.STOPPED)
+        raise
 
 
 def take_in(found: Iterable[Text | Passed], opened: OpenNamespace, kind: Kind, *, tz: str, course: Course, count: Count) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lean_memory.custody import Part
 from lean_memory.domain import Instant
+from lean_memory.errors import LeanMemoryError
 
 PLACES = 5
 """How many places are named of what was left out for one reason."""
@@ -41,7 +42,7 @@ class State(StrEnum):
     """Nothing was written."""
     DONE = "done"
     STOPPED = "stopped"
-    """It was asked to stop; what was brought in until then stays, and the same call goes on from there."""
+    """It was asked to stop, or broke off; what was brought in until then stays, and the same call goes on from there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +91,8 @@ class Report:
     notes: tuple[str, ...] = ()
     kept_aside: Path | None = None
     """The backup of what was here before, where one was made."""
+
+
+def came_before(error: LeanMemoryError) -> Report | None:
+    """What had been brought in when this error broke it off; `None` where nothing was begun."""
+    return error.done if isinstance(error.done, Report) else None

@@ -15,7 +15,7 @@ from lean_memory.arguments import check_callable, name_of, path_of_argument, tim
 from lean_memory.bringing_in.detecting import Chosen, choose, kind_named
 from lean_memory.bringing_in.older import Older, bring_older_in
 from lean_memory.bringing_in.sources import Source, opened_source
-from lean_memory.bringing_in.taking_in import Count, Course, look_at, take_in
+from lean_memory.bringing_in.taking_in import Count, Course, look_at, take_in, told_with_error
 from lean_memory.bringing_in.values import Report, State
 from lean_memory.clock import Clock
 from lean_memory.errors import NotFoundError
@@ -67,7 +67,8 @@ class BringingIn(ABC):
         name themselves, all else into `default`. `progress` is told how many bytes of how many were read. `cancelled` is asked between two
         batches; what was brought in until then stays. Stopped or killed, the same call goes on from there, and nothing comes twice, also where
         a later export is brought in that holds the same texts. Raises `InvalidInputError` for what is no such thing, is empty, under a password
-        or of an unknown kind, `NotFoundError` where there is nothing, and `DamagedFileError` where it cannot be read to its end.
+        or of an unknown kind, `NotFoundError` where there is nothing, and `DamagedFileError` where it cannot be read to its end; `came_before`
+        gives of an error what was brought in by then.
         """
         return self._bring(path, kind, namespace, progress, cancelled, apply=True)
 
@@ -106,18 +107,19 @@ class BringingIn(ABC):
 
     def _bring_texts(self, source: Source, chosen: Chosen, into: str, course: Course, *, apply: bool) -> Report:
         tz = timezone_of(self._settings.timezone or tzlocal.get_localzone_name())
-        count = Count()
+        count, state = Count(), State.DONE if apply else State.PREVIEW
+        report = Report(kind=chosen.kind, path=source.path, state=state, namespaces=(into,), notes=chosen.notes)
         assert chosen.read is not None
         with closing(chosen.read(source, chosen.entries, tz)) as found:
             if apply:
-                self._with(into, lambda opened: take_in(found, opened, chosen.kind, tz=tz, course=course, count=count))
+                with told_with_error(lambda: count.on(report)):
+                    self._with(into, lambda opened: take_in(found, opened, chosen.kind, tz=tz, course=course, count=count))
             else:
                 self._looked(into, lambda opened: look_at(found, opened, chosen.kind, course=course, count=count))
         if not count.is_stopped:
             source.done = source.total
             course.progress()
-        state = State.DONE if apply else State.PREVIEW
-        return count.on(Report(kind=chosen.kind, path=source.path, state=state, namespaces=(into,), notes=chosen.notes))
+        return count.on(report)
 
     def _looked(self, into: str, look: Callable[[OpenNamespace | None], None]) -> None:
         """Look with an open namespace, or with none where there is none: looking makes no file."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from lean_memory import Memory
-from lean_memory.bringing_in import Report
+from lean_memory.bringing_in import Report, came_before
+from lean_memory.errors import DamagedFileError, LeanMemoryError
 from support import children
 from support.embedding import WordEmbedder
 from support.exports import chatgpt_conversation, chatgpt_export
+from support.older_files import older_file
 
 TALKS_OF = 50
 TALKS = [
@@ -153,3 +156,25 @@ def test_killed_at_any_stage_it_goes_on_and_nothing_is_lost_or_there_twice(root:
         assert report.state == "done"
         assert report.known + report.added == TEXTS
         is_whole(memory)
+
+
+def test_an_error_in_the_middle_says_what_was_brought_in_by_then(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps(TALKS)[:-40], encoding="utf-8")
+    with pytest.raises(DamagedFileError) as broken:
+        memory.bring_in(path, namespace="ana")
+    report = came_before(broken.value)
+    assert report is not None
+    assert (report.state, report.namespaces) == ("stopped", ("ana",))
+    assert 0 < report.added == memory.status("ana")[0].episodes
+
+
+def test_an_older_file_that_cannot_be_read_leaves_the_report_of_those_before_it(memory: Memory, tmp_path: Path) -> None:
+    older_file(tmp_path / "a.db", 3)
+    (tmp_path / "b.db").write_bytes((tmp_path / "a.db").read_bytes()[:100])
+    with pytest.raises(LeanMemoryError) as broken:
+        memory.bring_in(tmp_path)
+    report = came_before(broken.value)
+    assert report is not None
+    assert report.namespaces == ("ana",)
+    assert 0 < report.added == memory.status("ana")[0].episodes
