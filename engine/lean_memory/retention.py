@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -78,40 +79,58 @@ def rule_of(*, namespace: str | None, client: str | None, days: int, act: str) -
 
 def read_rules(root: Path) -> Rules:
     """The rules of a data root, by namespace, client and days."""
-    found: list[Rule] = []
-    problems: list[str] = []
-    for path in sorted((root / FOLDER).glob("*.json")):
-        try:
-            found.append(_read(path))
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError, TypeError, KeyError, InvalidInputError):
-            problems.append(f"{path} is no rule that can be understood, and nothing is done by it. Delete it, and set what you want anew.")
-    return Rules(rules=tuple(sorted(found, key=_order)), problems=tuple(problems))
+    held, problems = _held(root)
+    # One that lies there twice is one.
+    return Rules(rules=tuple(sorted(set(held.values()), key=_order)), problems=problems)
 
 
 def write_rule(root: Path, rule: Rule) -> None:
     """Let a rule hold from now on. Raises `OSError`."""
     private_folder(root / FOLDER)
+    path = root / FOLDER / f"{rule.id}.json"
     told = asdict(rule)
     del told["id"]
-    replace_private(root / FOLDER / f"{rule.id}.json", json.dumps(told, indent=1) + "\n")
+    replace_private(path, json.dumps(told, indent=1) + "\n")
+    for other, held in _held(root)[0].items():
+        if held.id == rule.id and other != path:
+            # Of a file that a person named, in which the rule had other days.
+            other.unlink(missing_ok=True)
 
 
 def remove_rule(root: Path, rule_id: str) -> Rule:
     """Let a rule hold no longer; gives it. What it did stays, and can be reverted. Raises `NotFoundError`."""
-    for rule in read_rules(root).rules:
-        if rule.id == rule_id:
-            (root / FOLDER / f"{rule.id}.json").unlink(missing_ok=True)
-            return rule
-    raise NotFoundError(f"There is no rule {quoted(rule_id)}; nothing was removed.")
+    removed = _drop(root, lambda rule: rule.id == rule_id)
+    if not removed:
+        raise NotFoundError(f"There is no rule {quoted(rule_id)}; nothing was removed.")
+    return removed[0]
 
 
 def drop_rules_of(root: Path, namespace: str) -> None:
-    """Remove the rules that name a namespace which is no more."""
-    for rule in read_rules(root).rules:
-        if rule.namespace == namespace:
-            (root / FOLDER / f"{rule.id}.json").unlink(missing_ok=True)
+    """Remove the rules that name a namespace which is no more. Raises `OSError`."""
+    _drop(root, lambda rule: rule.namespace == namespace)
+
+
+def _drop(root: Path, is_meant: Callable[[Rule], bool]) -> list[Rule]:
+    """Remove rules from where they were read, which may be a file that a person named; gives them."""
+    held, _ = _held(root)
+    meant = [(path, rule) for path, rule in held.items() if is_meant(rule)]
+    for path, _ in meant:
+        path.unlink(missing_ok=True)
+    return [rule for _, rule in meant]
+
+
+def _held(root: Path) -> tuple[dict[Path, Rule], tuple[str, ...]]:
+    """The rules by their files, and a sentence for each file that is none."""
+    found: dict[Path, Rule] = {}
+    problems: list[str] = []
+    for path in sorted((root / FOLDER).glob("*.json")):
+        try:
+            found[path] = _read(path)
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError, TypeError, KeyError, InvalidInputError):
+            problems.append(f"{path} is no rule that can be understood, and nothing is done by it. Delete it, and set what you want anew.")
+    return found, tuple(problems)
 
 
 def _read(path: Path) -> Rule:

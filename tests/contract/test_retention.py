@@ -143,3 +143,18 @@ def test_a_rule_that_cannot_be_removed_says_so(memory: Memory, monkeypatch: pyte
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(StorageError, match="Permission denied"):
         memory.remove_retention(rule.id)
+
+
+def test_a_rule_in_a_file_that_a_person_named_is_removed_where_it_is_and_set_anew_holds_once(memory: Memory, root: Path) -> None:
+    memory.add("ana", "Clara collects stamps.")
+    rule = memory.set_retention(namespace="ana", days=30)
+    file, named = root / "retention" / f"{rule.id}.json", root / "retention" / "my-own.json"
+    file.rename(named)
+    assert [one.days for one in (memory.set_retention(namespace="ana", days=60), *memory.retention().rules)] == [60, 60]
+    file.rename(named)
+    assert memory.remove_retention(rule.id).days == 60
+    assert memory.retention().rules == ()
+    memory.set_retention(namespace="ana", days=30)
+    file.rename(named)
+    memory.clear("ana")
+    assert memory.retention().rules == ()
