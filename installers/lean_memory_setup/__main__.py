@@ -12,7 +12,7 @@ from lean_memory_setup.environments import VirtualEnvironment, check
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.installing import LINK, LOCK, Installation, install
 from lean_memory_setup.one_at_a_time import alone
-from lean_memory_setup.payload import read_payload
+from lean_memory_setup.payload import Payload, read_payload
 from lean_memory_setup.placing import place
 from lean_memory_setup.removing import Person, everybody, uninstall
 from lean_memory_setup.running import Processes, Supervisors
@@ -39,8 +39,18 @@ def _install(given: argparse.Namespace, home: Path) -> None:
     payload = read_payload((given.payload or Path(sys.argv[0]).parent).absolute())
     outcome = install(payload, _installation(given, home), _say)
     if given.place is not None:
-        place(payload.folder, home, given.place.absolute())
+        _place(payload, home, given.place.absolute())
     _say(f"Lean Memory {payload.version}: {outcome.value}.")
+
+
+def _place(payload: Payload, home: Path, prefix: Path) -> None:
+    """The program is in use by now, and stays so where this fails."""
+    programs = home / LINK / "bin"
+    try:
+        for theirs in place(payload.folder, home, prefix):
+            _say(f"{theirs} is somebody else's and stays as it is; ours are in {programs}.")
+    except OSError as error:
+        _say(f"Commands and menu entries cannot be put into {prefix} ({error}). Start Lean Memory with {programs / 'lean-memory'}.")
 
 
 def _check(given: argparse.Namespace, home: Path) -> None:

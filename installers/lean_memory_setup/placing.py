@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 
 from lean_memory_setup.asking import bare_environment
@@ -17,19 +19,33 @@ SHARED = "share"
 COMMANDS = ("lean-memory", "lean-memory-mcp", "lean-memory-maintain")
 BRING_IN = "lean-memory-bring-in"
 UNINSTALL = "lean-memory-uninstall"
-_BIN = b"@BIN@"
+_PROGRAM = re.compile(rb"@BIN@/([a-z-]+)")
 _LISTS = (("update-desktop-database", "applications"), ("update-mime-database", "mime"))
 
 
-def place(payload: Path, home: Path, prefix: Path) -> None:
-    """Put what `payload` has to offer below `prefix`. Raises `OSError`."""
+def place(payload: Path, home: Path, prefix: Path) -> list[Path]:
+    """Put what `payload` has to offer below `prefix`. The commands of somebody else that keep their place there are what it gives; the menu
+    entries start ours all the same. Raises `OSError`; what was placed until then goes with the next `place` or `remove_placed`.
+    """
     remove_placed(home)
-    placed = [*_share(payload / SHARED, prefix), *_commands(home, prefix)]
+    commands = _commands(payload, home, prefix)
+    theirs = [link for link in commands if _is_of_others(link, home)]
+    ours = {link: target for link, target in commands.items() if link not in theirs}
+    share = {prefix / SHARED / file.relative_to(payload / SHARED): file for file in _files(payload / SHARED)}
+    noted = [*share, home / UNINSTALL, *ours, *([home / BRING_IN] if (payload / BRING_IN).exists() else [])]
+    # Before the first of them is there, so that whatever happens in between nothing stays for ever.
+    (home / NOTE).write_text(json.dumps([str(path) for path in noted]), encoding="utf-8")
+    _write_uninstall(home)
     if (payload / BRING_IN).exists():
         shutil.copy(payload / BRING_IN, home / BRING_IN)
-        placed += [home / BRING_IN, _linked(prefix / "bin" / BRING_IN, home / BRING_IN)]
-    (home / NOTE).write_text(json.dumps([str(path) for path in placed]), encoding="utf-8")
+    for link, target in ours.items():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+    for target, file in share.items():
+        _put(target, file, {link.name: commands[link] if link in theirs else link for link in commands})
     _tell_desktop(prefix)
+    return theirs
 
 
 def remove_placed(home: Path) -> None:
@@ -53,34 +69,36 @@ def _is_ours(path: Path, home: Path) -> bool:
     return path.parent.name != "bin" or path.name == UNINSTALL
 
 
-def _share(source: Path, prefix: Path) -> Iterator[Path]:
-    for file in sorted(source.rglob("*")):
-        if file.is_dir():
-            continue
-        target = prefix / "share" / file.relative_to(source)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        held = file.read_bytes()
-        target.write_bytes(held.replace(_BIN, str(prefix / "bin").encode()) if target.suffix == ".desktop" else held)
-        yield target
+def _is_of_others(link: Path, home: Path) -> bool:
+    """Whether what lies there was not put there by this installation."""
+    return os.path.lexists(link) and not (link.is_symlink() and link.readlink().is_relative_to(home))
 
 
-def _commands(home: Path, prefix: Path) -> Iterator[Path]:
-    folder = prefix / "bin"
-    folder.mkdir(parents=True, exist_ok=True)
-    for command in COMMANDS:
-        yield _linked(folder / command, home / "env" / "bin" / command)
-    script = folder / UNINSTALL
-    script.unlink(missing_ok=True)
-    program, folder_of = _quoted(str(home / "setup.pyz")), _quoted(str(home))
-    script.write_text(f'#!/bin/sh\nexec {_quoted(sys.executable)} -I {program} uninstall --home {folder_of} "$@"\n', encoding="utf-8")
-    script.chmod(0o755)
-    yield script
+def _commands(payload: Path, home: Path, prefix: Path) -> dict[Path, Path]:
+    """The commands below `prefix`, and what each leads to."""
+    held = {name: home / "env" / "bin" / name for name in COMMANDS} | {UNINSTALL: home / UNINSTALL}
+    if (payload / BRING_IN).exists():
+        held[BRING_IN] = home / BRING_IN
+    return {prefix / "bin" / name: target for name, target in held.items()}
 
 
-def _linked(link: Path, target: Path) -> Path:
-    link.unlink(missing_ok=True)
-    link.symlink_to(target)
-    return link
+def _files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*") if not file.is_dir())
+
+
+def _put(target: Path, file: Path, programs: Mapping[str, Path]) -> None:
+    """Copy a file; a menu entry names its program where it lies."""
+    held = file.read_bytes()
+    if target.suffix == ".desktop":
+        held = _PROGRAM.sub(lambda found: os.fsencode(programs[found[1].decode()]), held)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(held)
+
+
+def _write_uninstall(home: Path) -> None:
+    words = f"{_quoted(sys.executable)} -I {_quoted(str(home / 'setup.pyz'))} uninstall --home {_quoted(str(home))}"
+    (home / UNINSTALL).write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+    (home / UNINSTALL).chmod(0o755)
 
 
 def _quoted(word: str) -> str:

@@ -40,7 +40,9 @@ if [ -z "$python" ]; then
     exit 1
 fi
 
-folder=$(mktemp -d)
+# Beside the target and not in the folder for temporary files, from which a system may forbid to start a program.
+mkdir -p "$(dirname "$home")"
+folder=$(mktemp -d "$(dirname "$home")/.lean-memory-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM HUP
 tail -n +@LINES@ "$0" | tar -xzf - -C "$folder"
@@ -48,7 +50,9 @@ tail -n +@LINES@ "$0" | tar -xzf - -C "$folder"
 if [ -n "$start" ] && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
     nohup "$home/env/bin/lean-memory" >/dev/null 2>&1 </dev/null &
     echo "Lean Memory starts; look for its icon."
-else
+elif [ "$(readlink -f "$prefix/bin/lean-memory")" = "$(readlink -f "$home/env/bin/lean-memory")" ]; then
     echo "Start it with: $prefix/bin/lean-memory"
+else
+    echo "Start it with: $home/env/bin/lean-memory"
 fi
 exit 0
