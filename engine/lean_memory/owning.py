@@ -15,8 +15,8 @@ from lean_memory.bundles.bundle_file import errors_in_words, opened_bundle
 from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
 from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed, Teller, WouldRestore
-from lean_memory.domain import ForgetResult, Instant, NamespaceStatus
-from lean_memory.errors import InvalidInputError, LeanMemoryError, NotFoundError, quoted
+from lean_memory.domain import Fact, ForgetResult, Instant, NamespaceStatus
+from lean_memory.errors import InvalidInputError, LeanMemoryError, NotFoundError, StorageError, quoted
 from lean_memory.maintenance.retention import concerned
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
@@ -153,13 +153,14 @@ class Owning(ABC):
     def would_retain(
         self, *, namespace: str | None = None, client: str | None = None, days: int, act: str = "put-away"
     ) -> list[tuple[str, str]]:
-        """What a rule with the same arguments would be about today: each namespace and text. Changes nothing."""
+        """What a rule with the same arguments would be about today: each namespace and text. Changes nothing.
+
+        Nothing in a namespace that is not there yet, and of a rule for every namespace, nothing in one whose file cannot be used, which
+        the nightly run leaves out as well.
+        """
         rule = self._rule(namespace, client, days, act)
-        return [
-            (name, fact.fact_text)
-            for name in (self.namespaces() if rule.namespace is None else [rule.namespace])
-            for fact in self._with(name, lambda opened: concerned(opened.store, rule, self._clock()), create=False, resume=False)
-        ]
+        names = self.namespaces() if rule.namespace is None else [rule.namespace]
+        return [(name, fact.fact_text) for name in names for fact in self._concerned(name, rule)]
 
     def remove_retention(self, rule_id: str) -> Rule:
         """Let a rule hold no longer; gives it. Raises `NotFoundError`."""
@@ -265,6 +266,16 @@ class Owning(ABC):
             what = "no namespace" if only is None else f"no namespace “{quoted(only)}”"
             raise NotFoundError(f"The backup {source} holds {what}; nothing was changed.")
         return [(store_backups.check_file(source, one), one.name, backup.at) for one in held]
+
+    def _concerned(self, name: str, rule: Rule) -> list[Fact]:
+        try:
+            return list(self._with(name, lambda opened: concerned(opened.store, rule, self._clock()), create=False, resume=False))
+        except NotFoundError:
+            return []
+        except StorageError:
+            if rule.namespace is not None:
+                raise
+            return []
 
     @staticmethod
     def _rule(namespace: str | None, client: str | None, days: int, act: str) -> Rule:

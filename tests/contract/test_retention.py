@@ -158,3 +158,21 @@ def test_a_rule_in_a_file_that_a_person_named_is_removed_where_it_is_and_set_ane
     file.rename(named)
     memory.clear("ana")
     assert memory.retention().rules == ()
+
+
+def test_what_a_rule_would_be_about_is_nothing_where_nothing_is_and_leaves_out_what_cannot_be_used(
+    memory: Memory, root: Path, clock: SteadyClock
+) -> None:
+    memory.add("ana", "Clara collects stamps.", client="cursor")
+    clock.now = day(40)
+    assert memory.would_retain(namespace="nowhere", days=30) == []
+    assert memory.namespaces() == ["ana"]
+    memory.add("bea", "Clara collects coins.", client="cursor")
+    with Memory(root=root, embedder=WordEmbedder(), clock=clock) as other:
+        file = Path(other.status("bea")[0].path)
+    memory.close()
+    file.write_bytes(file.read_bytes()[:5000])
+    with Memory(root=root, embedder=WordEmbedder(), clock=clock) as again:
+        assert again.would_retain(client="cursor", days=30) == [("ana", "Clara collects stamps.")]
+        with pytest.raises(StorageError):
+            again.would_retain(namespace="bea", days=30)
