@@ -50,7 +50,7 @@ tail -n +@LINES@ "$0" | tar -xzf - -C "$folder"
 if [ -n "$start" ] && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
     nohup "$home/env/bin/lean-memory" >/dev/null 2>&1 </dev/null &
     echo "Lean Memory starts; look for its icon."
-elif [ "$(readlink -f "$prefix/bin/lean-memory")" = "$(readlink -f "$home/env/bin/lean-memory")" ]; then
+elif [ "$prefix/bin/lean-memory" -ef "$home/env/bin/lean-memory" ]; then
     echo "Start it with: $prefix/bin/lean-memory"
 else
     echo "Start it with: $home/env/bin/lean-memory"
