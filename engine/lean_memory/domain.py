@@ -321,7 +321,7 @@ class ClearResult:
 
     existed: bool
     copies: tuple[str, ...] = ()
-    """Files beside the namespace's that may still hold what was in it: backups, and logs set aside."""
+    """Files beside the namespace's that may still hold what was in it: backups, logs set aside, and rules for it that could not be removed."""
 
     def __bool__(self) -> bool:
         return self.existed

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -99,24 +98,25 @@ def write_rule(root: Path, rule: Rule) -> None:
 
 def remove_rule(root: Path, rule_id: str) -> Rule:
     """Let a rule hold no longer; gives it. What it did stays, and can be reverted. Raises `NotFoundError`."""
-    removed = _drop(root, lambda rule: rule.id == rule_id)
-    if not removed:
+    # From where it was read, which may be a file that a person named.
+    meant = {path: rule for path, rule in _held(root)[0].items() if rule.id == rule_id}
+    if not meant:
         raise NotFoundError(f"There is no rule {quoted(rule_id)}; nothing was removed.")
-    return removed[0]
-
-
-def drop_rules_of(root: Path, namespace: str) -> None:
-    """Remove the rules that name a namespace which is no more. Raises `OSError`."""
-    _drop(root, lambda rule: rule.namespace == namespace)
-
-
-def _drop(root: Path, is_meant: Callable[[Rule], bool]) -> list[Rule]:
-    """Remove rules from where they were read, which may be a file that a person named; gives them."""
-    held, _ = _held(root)
-    meant = [(path, rule) for path, rule in held.items() if is_meant(rule)]
-    for path, _ in meant:
+    for path in meant:
         path.unlink(missing_ok=True)
-    return [rule for _, rule in meant]
+    return next(iter(meant.values()))
+
+
+def drop_rules_of(root: Path, namespace: str) -> tuple[str, ...]:
+    """Remove the rules that name a namespace which is no more; gives the files of those that could not be removed."""
+    left: list[str] = []
+    for path, rule in _held(root)[0].items():
+        if rule.namespace == namespace:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError:
+                left.append(str(path))
+    return tuple(left)
 
 
 def _held(root: Path) -> tuple[dict[Path, Rule], tuple[str, ...]]:

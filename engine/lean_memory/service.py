@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -298,8 +299,9 @@ class MemoryService(BringingIn, Maintaining, Owning):
         """Remove a namespace and its file; the result is true if there was one, and names the copies that stay. Raises `LeaseHeldError` during maintenance."""
         with self._files.cleared(namespace):
             cleared = NamespaceStore.clear(self._settings.root, namespace, settings=self._settings, clock=self._clock)
-        drop_rules_of(self._settings.root, namespace)
-        return cleared
+            # Within it: a rule that is set once the name is free again is another one.
+            left = drop_rules_of(self._settings.root, namespace)
+        return replace(cleared, copies=(*cleared.copies, *left))
 
     def namespaces(self) -> list[str]:
         """The names of all namespaces in the data root, sorted."""

@@ -176,3 +176,22 @@ def test_what_a_rule_would_be_about_is_nothing_where_nothing_is_and_leaves_out_w
         assert again.would_retain(client="cursor", days=30) == [("ana", "Clara collects stamps.")]
         with pytest.raises(StorageError):
             again.would_retain(namespace="bea", days=30)
+
+
+def test_a_memory_whose_rule_cannot_be_removed_is_gone_and_the_rule_is_named(
+    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.add("ana", "Clara collects stamps.")
+    rule = memory.set_retention(namespace="ana", days=30)
+    unlink = Path.unlink
+
+    def refuse(path: Path, *, missing_ok: bool = False) -> None:
+        if path.parent.name == "retention":
+            raise PermissionError(13, "Permission denied")
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    cleared = memory.clear("ana")
+    assert cleared.existed
+    assert cleared.copies == (str(root / "retention" / f"{rule.id}.json"),)
+    assert memory.namespaces() == []
