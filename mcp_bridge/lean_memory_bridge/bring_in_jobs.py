@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from lean_memory.bringing_in import DEFAULT, Report, State, came_before
-from lean_memory.errors import LeanMemoryError, NotFoundError
+from lean_memory.errors import ClosedError, LeanMemoryError, NotFoundError
 from lean_memory.service import MemoryService
 from lean_memory_bridge.refusals import TooManyCallsError
 from lean_memory_bridge.schemas.custody import BringInJob, BringInRequest, BroughtInView
@@ -50,9 +50,11 @@ class BringInJobs:
         self._closing = threading.Event()
 
     def begin(self, asked: BringInRequest, source: Path, finished: Callable[[], None]) -> BringInJob:
-        """Begin to look at something, or with `apply` to bring it in. Raises `TooManyCallsError`."""
+        """Begin to look at something, or with `apply` to bring it in. Raises `TooManyCallsError`, and `ClosedError` while the service ends."""
         job = _Job(id=secrets.token_hex(8), asked=asked, source=source, finished=finished)
         with self._lock:
+            if self._closing.is_set():
+                raise ClosedError("The service is ending, so nothing more is brought in. Start it anew and try again.")
             if sum(one.state == "running" for one in self._jobs.values()) >= MOST:
                 raise TooManyCallsError(
                     "So much is being brought in already that this was not taken. Try again when some of it has ended.", 60.0
@@ -61,7 +63,8 @@ class BringInJobs:
             over = [one.id for one in self._jobs.values() if one.state != "running"]
             for job_id in over[: max(0, len(self._jobs) - KEPT)]:
                 del self._jobs[job_id]
-        self._threads.submit(self._carry_out, job).add_done_callback(_log_crash)
+            going = self._threads.submit(self._carry_out, job)
+        going.add_done_callback(_log_crash)
         return self.look(job.id)
 
     def look(self, job_id: str) -> BringInJob:
@@ -78,15 +81,19 @@ class BringInJobs:
         self._named(job_id).cancelled.set()
         return self.look(job_id)
 
-    def uses(self, source: Path) -> bool:
-        """Whether a job still reads something."""
+    def uses(self, upload: str) -> bool:
+        """Whether a job still reads an upload, or waits to."""
         with self._lock:
-            return any(job.state == "running" and job.source == source for job in self._jobs.values())
+            return any(job.state == "running" and job.asked.upload == upload for job in self._jobs.values())
 
     def close(self) -> None:
-        """Ask every job to stop, and wait for it."""
-        self._closing.set()
+        """Ask every job to stop, and wait for it; those that wait their turn are not begun."""
+        with self._lock:
+            self._closing.set()
         self._threads.shutdown(wait=True, cancel_futures=True)
+        for job in self._jobs.values():
+            if job.state == "running":
+                job.state = "stopped"
 
     def _carry_out(self, job: _Job) -> None:
         # Where a defect breaks it off nobody knows how far it came, and what may hold more is taken as holding more.

@@ -11,7 +11,8 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Generator, Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -41,6 +42,7 @@ class Uploads:
     def __init__(self, root: Path) -> None:
         self._folder = root / FOLDER
         self._sizes: dict[str, tuple[int, int]] = {}
+        self._read: Counter[str] = Counter()
 
     def begin(self) -> Upload:
         """A new upload without files. Raises `TooManyCallsError`."""
@@ -83,6 +85,19 @@ class Uploads:
             if held[0].is_file():
                 return held[0]
             folder = held[0]
+
+    @contextlib.contextmanager
+    def reading(self, upload: str | None) -> Generator[None]:
+        """While an upload is read by something else than a job; `None` is none. For the thread that asks `is_read`."""
+        self._read.update(() if upload is None else (upload,))
+        try:
+            yield
+        finally:
+            self._read.subtract(() if upload is None else (upload,))
+
+    def is_read(self, upload: str) -> bool:
+        """Whether an upload is being read."""
+        return self._read[upload] > 0
 
     def remove(self, upload: str) -> None:
         """Delete an upload, if it is there."""

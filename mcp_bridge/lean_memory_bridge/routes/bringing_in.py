@@ -45,7 +45,7 @@ async def put(
 async def remove(upload: TheUpload, parts: TheParts, _: TheOwner) -> Upload:
     """Delete what was sent."""
     found = parts.uploads.look(upload)
-    if parts.bringing_in.uses(parts.uploads.path(upload)):
+    if parts.bringing_in.uses(upload) or parts.uploads.is_read(upload):
         raise InvalidInputError("It is being brought in; stop that first. Nothing was removed.")
     await asyncio.to_thread(parts.uploads.remove, upload)
     return found

@@ -122,7 +122,8 @@ async def bring_in(asked: ImportRequest, parts: TheParts, owner: TheOwner) -> Im
     def work() -> Imported:
         return memory.import_(source, namespace=asked.namespace, apply=asked.apply, passphrase=asked.passphrase)
 
-    told = await done(parts, owner, "import", asked.namespace, work)
+    with parts.uploads.reading(asked.upload):
+        told = await done(parts, owner, "import", asked.namespace, work)
     parts.verbs.changed()
     if asked.apply and asked.upload is not None:
         await asyncio.to_thread(parts.uploads.remove, asked.upload)
