@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lean_memory.arguments import path_of_argument
 from lean_memory.bringing_in import chatgpt, claude, mcp_server, mem0, notes
+from lean_memory.bringing_in.json_stream import is_spread
 from lean_memory.bringing_in.sources import Entry, Source, opened_source
 from lean_memory.bringing_in.texts import Reading, fields_of
 from lean_memory.bringing_in.values import Kind
@@ -111,10 +112,11 @@ def _kind_of_json(entry: Entry) -> Kind | None:
 
 
 def _first_value(entry: Entry) -> object:
-    """The first line of JSON lines, or the first element of an array, as far as the beginning of the file holds it whole."""
+    """The first line of JSON lines, the first element of an array, or a single object, as far as the beginning of the file holds it whole."""
     text = entry.beginning().decode("utf-8-sig", "replace").lstrip()
     line = text.split("\n", maxsplit=1)[0]
-    for part in (line, text[text.find("[") + 1 :] if "[" in text else ""):
+    whole = text if is_spread(text) else ""
+    for part in (line, whole, text[text.find("[") + 1 :] if "[" in text else ""):
         try:
             value, _ = json.JSONDecoder().raw_decode(part.lstrip())
         except (ValueError, RecursionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, cast
 
@@ -25,13 +26,35 @@ def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
     """The events of a file. Raises `DamagedFileError` where it is no JSON or breaks off; what came before has been given by then."""
     depth = 0
     try:
-        for event, value in cast("Iterator[Event]", ijson.basic_parse(file, use_float=True, buf_size=_BUFFER)):
+        text = _without_mark(file)
+        for event, value in cast("Iterator[Event]", ijson.basic_parse(text, use_float=True, buf_size=_BUFFER)):
             depth += (event in _STARTS) - (event in _ENDS)
             if depth > _DEEPEST:
                 raise DamagedFileError(f"{name} is nested deeper than any export is. What came before is kept.")
             yield event, value
     except (ijson.JSONError, UnicodeDecodeError) as error:
         raise DamagedFileError(damaged(name)) from error
+
+
+class _After:
+    """A file of which the first bytes were read."""
+
+    def __init__(self, first: bytes, file: BinaryIO) -> None:
+        self._first, self._file = first, file
+
+    def read(self, most: int = -1) -> bytes:
+        """The first bytes, then the others. The parser asks for none of them first, to see that they are bytes."""
+        if not self._first:
+            return self._file.read(most)
+        end = len(self._first) if most < 0 else most
+        first, self._first = self._first[:end], self._first[end:]
+        return first + self._file.read() if most < 0 else first
+
+
+def _without_mark(file: BinaryIO) -> _After:
+    """A file from behind the byte-order mark that some programs begin a text with, and that is no JSON."""
+    first = file.read(len(BOM_UTF8))
+    return _After(first.removeprefix(BOM_UTF8), file)
 
 
 def values_of(file: BinaryIO, name: str, way: Sequence[str]) -> Iterator[object]:
@@ -59,6 +82,12 @@ def _at_end_of(way: Sequence[str], first: Event, events: Iterator[Event]) -> Ite
                 passed_over(next(events), events)
     else:
         passed_over(first, events)
+
+
+def is_spread(beginning: str) -> bool:
+    """Whether a text begins with an object that goes on over several lines, unlike a line of JSON lines."""
+    line, is_more, _ = beginning.lstrip().partition("\n")
+    return bool(is_more) and line.startswith("{") and _value(line.encode()) is ValueError
 
 
 def damaged(name: str) -> str:

@@ -1,6 +1,6 @@
 """Memories of mem0, as its interface gives them and as its exports hold them.
 
-An array of objects, or an object that has it as `results` or `memories`, or one object a line: `memory` (also `text`, `data`, `content`) says
+An array of objects, or an object that has it as `results` or `memories`, or one object a line or alone: `memory` (also `text`, `data`, `content`) says
 what is remembered, of the person whose `user_id` stands beside; `id`, `created_at`, `updated_at`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lean_memory.bringing_in.about import told_by_the_user
-from lean_memory.bringing_in.json_stream import lines_of, values_of
+from lean_memory.bringing_in.json_stream import is_spread, lines_of, values_of
 from lean_memory.bringing_in.sources import Entry, Source
 from lean_memory.bringing_in.texts import LONGEST, Found, Passed, Reading, Text, clean, fields_of, moment_of
 
@@ -51,7 +51,8 @@ def _way_to(entry: Entry) -> tuple[str, ...] | None:
     for name in ("results", "memories"):
         if f'"{name}"' in beginning.split("[", maxsplit=1)[0]:
             return (name, "item")
-    return None
+    # An object over several lines is one memory; one that ends with its line may be followed by others.
+    return () if is_spread(beginning) else None
 
 
 def _remembered(memory: object, entry: Entry, place: str, zone: str) -> Iterator[Found]:

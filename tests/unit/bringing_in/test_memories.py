@@ -37,6 +37,23 @@ def test_memories_of_mem0_are_facts_about_the_person_with_their_dates(memory: Me
     assert {f.object for f in memory.facts("ana", as_of=day(6))} == {"Initech", "Ana"}
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("form", ["alone", "array", "memories"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_an_export_of_mem0_may_be_one_memory_spread_over_lines_or_begin_with_a_mark(
+    memory: Memory, tmp_path: Path, form: str, indent: int | None, encoding: str
+) -> None:
+    path = tmp_path / "export.json"
+    # What else stands with a memory is no sign of another form.
+    one = {**MEMORIES[1], "categories": ["food"], "metadata": {"a": [{"b": 1}]}}
+    told = {"alone": one, "array": [one], "memories": {"count": 1, "memories": [one]}}[form]
+    path.write_text(json.dumps(told, indent=indent) + "\n", encoding=encoding)
+    assert detect(path) is Kind.MEM0
+    report = memory.bring_in(path, namespace="ana")
+    assert (report.added, report.left_out) == (1, ())
+    assert [f.object for f in memory.facts("ana")] == ["pizza"]
+
+
 def test_entries_without_a_memory_are_told_with_their_place(memory: Memory, tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text(json.dumps([*MEMORIES, {"id": "4", "created_at": "2025-01-05"}]), encoding="utf-8")
