@@ -15,9 +15,9 @@ from lean_memory.bringing_in.sources import Entry, Source, opened_source
 from lean_memory.bringing_in.texts import Reading, fields_of
 from lean_memory.bringing_in.values import Kind
 from lean_memory.errors import InvalidInputError, quoted
+from lean_memory.store.older_file import MAGIC
 
 _CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
-_SQLITE = b"SQLite format 3\x00"
 _JSONS = frozenset({".json", ".jsonl", ".ndjson"})
 _KNOWN = (
     "the older lean-memory's database, the data exports of ChatGPT and Claude (conversations.json), mem0 (JSON), basic-memory (Markdown), "
@@ -132,7 +132,7 @@ def _is_json(entry: Entry) -> bool:
 
 def _databases(source: Source) -> tuple[Entry, ...]:
     named = [entry for entry in source.entries if entry.suffix in {".db", ".sqlite", ".sqlite3"} or len(source.entries) == 1]
-    return tuple(entry for entry in named if "/" not in entry.name and entry.beginning(16) == _SQLITE)
+    return tuple(entry for entry in named if "/" not in entry.name and entry.beginning(len(MAGIC)) == MAGIC)
 
 
 def _conversations(source: Source) -> tuple[Entry, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import tempfile
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,12 @@ from lean_memory.errors import DamagedFileError, InvalidInputError, StorageError
 from lean_memory.store.connection import errors_translated, open_connection, pragma_int
 from lean_memory.store.namespaces import FileKind, kind_of
 
+MAGIC = b"SQLite format 3\x00"
+"""How every database begins."""
 VERSIONS = (0, 1, 2, 3)
 """The values of `user_version`; the first files did not set it."""
 
 _TABLES = ("episode", "entity", "fact")
-_MAGIC = b"SQLite format 3\x00"
 
 _SAID = """
     SELECT 1 FROM fact f JOIN episode e ON e.id = f.episode_id WHERE e.uid = :uid AND f.predicate = :predicate AND f.object_key = :key
@@ -61,12 +63,28 @@ def is_older(path: Path) -> bool:
         return False
     try:
         with path.open("rb") as file:
-            if file.read(len(_MAGIC)) != _MAGIC:
+            if file.read(len(MAGIC)) != MAGIC:
                 return False
         with _connected(path) as con:
-            return _has_tables(con)
+            if _has_tables(con):
+                return True
+        return _is_older_with_log(path)
     except (OSError, apsw.Error, StorageError):
         return False
+
+
+def _is_older_with_log(path: Path) -> bool:
+    """Whether it is one with the log beside it, in which all may be that was ever written; read as a copy, as reading it there would write."""
+    log = _log_of(path)
+    if log is None:
+        return False
+    with tempfile.TemporaryDirectory() as work, _connected(_copied(path, log, Path(work)), immutable=False) as con:
+        return _has_tables(con)
+
+
+def _log_of(path: Path) -> Path | None:
+    log = path.with_name(f"{path.name}-wal")
+    return log if log.is_file() and log.stat().st_size > 0 else None
 
 
 @contextlib.contextmanager
@@ -76,11 +94,10 @@ def opened_older(path: Path, work: Path) -> Generator[apsw.Connection]:
     Raises `InvalidInputError` for a database of something else, and `DamagedFileError`.
     """
     with errors_translated(path):
-        log = path.with_name(f"{path.name}-wal")
-        is_logged = log.is_file() and log.stat().st_size > 0
-        source = _copied(path, log, work) if is_logged else path
+        log = _log_of(path)
+        source = path if log is None else _copied(path, log, work)
         try:
-            with _connected(source, immutable=not is_logged) as con:
+            with _connected(source, immutable=log is None) as con:
                 _check(con, path)
                 yield con
         except (apsw.NotADBError, apsw.CorruptError) as error:

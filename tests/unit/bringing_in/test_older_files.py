@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -143,6 +143,17 @@ def test_what_stands_only_in_the_log_beside_a_file_comes_too(memory: Memory, tmp
     with untouched(there):
         memory.bring_in(there / "ana.db")
     assert "I like green tea." in [f.fact_text for f in memory.facts("ana")]
+
+
+def test_an_older_file_is_known_as_one_also_while_all_of_it_stands_in_the_log_beside_it(memory: Memory, tmp_path: Path) -> None:
+    path = memory.root / "ana.db"
+    path.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(older_file(tmp_path / "made.db", 3))) as made, closing(sqlite3.connect(path)) as con:
+        con.execute("PRAGMA journal_mode = WAL")
+        con.execute("PRAGMA wal_autocheckpoint = 0")
+        con.executescript("\n".join(made.iterdump()))
+        with untouched(memory.root):
+            assert memory.older_files() == [path]
 
 
 def test_a_secret_in_an_older_file_is_taken_out(memory: Memory, tmp_path: Path) -> None:
