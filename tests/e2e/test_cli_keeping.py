@@ -49,8 +49,13 @@ def test_all_that_one_client_said_goes(command: Command) -> None:
 
 def test_a_backup_is_verified_and_loses_what_was_forgotten_since(command: Command) -> None:
     command.done("add", "I like walnuts.")
-    name = Path(command.json("backup")["path"]).name
-    assert "can be used" in command.done("backup", "--verify", name)
+    made = Path(command.json("backup")["path"])
+    name = made.name
+    assert "every byte as it was written" in command.done("backup", "--verify", name)
+    [single] = made.glob("*.db")
+    alone = command.done("backup", "--verify", str(single))
+    assert "can be used" in alone
+    assert "every byte" not in alone
     command.done("forget", "--sentence", "I like walnuts.", "--yes")
     assert len(command.json("backup", "--scrub")["backups"]) == 1
     left = [path for path in command.root.rglob("*") if path.is_file() and b"walnuts" in path.read_bytes()]

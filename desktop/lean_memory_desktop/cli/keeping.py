@@ -67,7 +67,9 @@ def _verify(options: Options, memory: Memory) -> int:
     elif found.problem:
         complain(found.problem)
     else:
-        say(f"{found.path.name} can be used: {counted(len(found.namespaces), 'namespace')}, every byte as it was written.")
+        # Only a backup's folder holds the sums that its files had.
+        how = "every byte as it was written" if found.path.is_dir() else "read whole and found sound"
+        say(f"{found.path.name} can be used: {counted(len(found.namespaces), 'namespace')}, {how}.")
     return Exit.FAILED if found.problem else Exit.FINE
 
 
