@@ -27,7 +27,7 @@ from lean_memory.store.bringing_in import Given, bring_in
 from lean_memory.store.connection import errors_translated
 from lean_memory.store.copying import contents_of
 from lean_memory.store.forget_scope import Reach
-from lean_memory.store.namespaces import BACKUPS, copies_of, path_of
+from lean_memory.store.namespaces import BACKUPS, checked_name, copies_of, path_of
 from lean_memory.store.restoring import restore_file, restore_one
 from lean_memory.store.scrubbing import scrub_backups
 from lean_memory.store.tellers import tellers
@@ -280,7 +280,7 @@ class Owning(ABC):
     @staticmethod
     def _rule(namespace: str | None, client: str | None, days: int, act: str) -> Rule:
         check_count(days, "days", most=MOST_DAYS)
-        name = None if namespace is None else name_of(namespace)
+        name = None if namespace is None else checked_name(name_of(namespace))
         return rule_of(namespace=name, client=client_of(client), days=days, act=word_of(act, "act"))
 
     def _found(self, path: Path) -> Path:

@@ -61,6 +61,19 @@ ITEMS: tuple[object, ...] = (
     None, 3, 2.5, b"bytes", ["I like tea."], {3}, object(), {}, {"words": "I like tea."}, {3: "I like tea."}, {None: 1, "text": "a"},
     *({"text": "I like rice.", name: value} for name, values in ADDED.items() for value in values),
 )  # fmt: skip
+BROUGHT: dict[str, tuple[object, ...]] = {
+    "path": (None, *NOT_A_PATH),
+    "kind": ("", "no such kind", *NOT_A_STRING, *HALF),
+    "namespace": (*NOT_A_STRING, *HALF),
+    "progress": (3, "print", object()),
+    "cancelled": (3, "no", object()),
+}
+RULED: dict[str, tuple[object, ...]] = {
+    "namespace": (*NOT_A_STRING, *HALF),
+    "client": ("", " ", *NOT_A_STRING, *HALF),
+    "days": (None, *NOT_A_COUNT),
+    "act": (None, "", "erase", *NOT_A_STRING, *HALF),
+}
 CALLS = {
     "add": Call(valid={"namespace": "ana", "text": "I like rice."}, refused={"namespace": NOT_A_NAME, **ADDED}),
     "add_many": Call(
@@ -207,6 +220,14 @@ CALLS = {
             "passphrase": (*NOT_A_STRING, *HALF),
         },
     ),
+    "bring_in": Call(valid={"path": "nothing here"}, refused=BROUGHT),
+    "preview_bring_in": Call(valid={"path": "nothing here"}, refused=BROUGHT),
+    "would_restore": Call(valid={"path": "nothing here"}, refused={"path": (None, *NOT_A_PATH), "namespace": (*NOT_A_STRING, *HALF)}),
+    "verify_backup": Call(valid={"path": "nothing here"}, refused={"path": (None, *NOT_A_PATH)}),
+    "set_retention": Call(valid={"days": 30}, refused=RULED),
+    "would_retain": Call(valid={"days": 30}, refused=RULED),
+    "remove_retention": Call(valid={"rule_id": "x"}, refused={"rule_id": (None, *NOT_A_STRING, *HALF)}),
+    "tellers": Call(valid={"namespace": "ana"}, refused={"namespace": NOT_A_NAME}),
 }
 
 
@@ -233,7 +254,9 @@ def test_what_cannot_be_used_is_refused_in_a_sentence_and_nothing_is_stored(told
             del given["fact_id"]
         if argument == "sentence":
             del given["client"]
-        kind = InvalidNamespaceError if argument == "namespace" and verb not in ("restore", "import_") else InvalidInputError
+        kind = (
+            InvalidNamespaceError if argument == "namespace" and verb not in ("restore", "would_restore", "import_") else InvalidInputError
+        )
         try:
             with pytest.raises(kind) as caught:
                 call(**given)
@@ -273,7 +296,7 @@ def test_every_argument_of_every_verb_is_tried() -> None:
         names = set(inspect.signature(getattr(Memory, verb)).parameters) - {"self"}
         assert names == set(call.refused), verb
     public = {name for name, member in inspect.getmembers(Memory, inspect.isfunction) if not name.startswith("_")}
-    assert public - set(CALLS) == {"close", "namespaces", "other_files", "backups", "drop_old_backups"}
+    assert public - set(CALLS) == {"close", "namespaces", "other_files", "older_files", "backups", "drop_old_backups", "retention"}
 
 
 @pytest.mark.parametrize("root", ["", " ", "a\x00b", b"bytes", 3, object(), "~no-such-person-here/x"])

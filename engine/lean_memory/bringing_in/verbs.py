@@ -22,6 +22,7 @@ from lean_memory.errors import NotFoundError
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
 from lean_memory.settings import Settings
+from lean_memory.store.namespaces import checked_name
 from lean_memory.store.older_file import older_files_in
 
 _T = TypeVar("_T")
@@ -90,7 +91,7 @@ class BringingIn(ABC):
         check_callable(progress, "progress")
         check_callable(cancelled, "cancelled")
         named, given = kind_named(kind), path_of_argument(path, "path")
-        into = None if namespace is None else name_of(namespace)
+        into = None if namespace is None else checked_name(name_of(namespace))
         with opened_source(given) as source:
             chosen = choose(source, named)
             source.expect(chosen.entries)
