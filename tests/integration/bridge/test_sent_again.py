@@ -52,6 +52,7 @@ def episodes(service: ServiceProcess) -> int:
     [
         "I work at Acme Corp. My cat is called Tom.",
         "Well hello there, lovely day.",
+        "I like tea",
         "猫が二匹います。",
         "long " * 3000 + "I live in Porto.",
     ],
