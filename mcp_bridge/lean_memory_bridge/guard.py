@@ -7,6 +7,7 @@ token in the Authorization header. Pure ASGI, so that streams are not held up.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
@@ -33,6 +34,9 @@ OPEN_FOLDER = "/static/"
 
 _TOKEN_NAMES = frozenset({"token", "access_token", "admin_token", "bearer", "authorization", "api_key", "apikey", "key"})
 _LONGEST_TOKEN = 512
+_HEARD_OUT = 65_536
+_HEARD_OUT_SECONDS = 0.5
+"""How much of a request that is refused is still taken in, and for how long."""
 
 
 class Guard:
@@ -54,7 +58,7 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self._misdirected(headers, scope) or _token_in_address(scope)
         if refusal is not None:
-            await _refuse(send, *refusal)
+            await _refuse(receive, send, *refusal)
         elif is_open(scope["path"], scope["method"]):
             await self._app(scope, receive, send)
         else:
@@ -88,10 +92,12 @@ class Guard:
             elif token is not None and len(names) <= 1:
                 caller = await asyncio.to_thread(self._callers.of, token, names[0] if names else None)
         except LeanMemoryError as error:
-            await _refuse(send, 400, str(error), type(error).__name__)
+            await _refuse(receive, send, 400, str(error), type(error).__name__)
             return
         if caller is None:
-            await _refuse(send, 401, "A good token is needed: `Authorization: Bearer …`. `lean-memory clients token NAME` makes one.")
+            await _refuse(
+                receive, send, 401, "A good token is needed: `Authorization: Bearer …`. `lean-memory clients token NAME` makes one."
+            )
             return
         scope[CALLER] = caller
         # The MCP library ties a session to whoever opened it by this user.
@@ -131,9 +137,22 @@ def _token_in_address(scope: Scope) -> tuple[int, str] | None:
     return None
 
 
-async def _refuse(send: Send, status: int, sentence: str, error: str = "RefusedError") -> None:
+async def _refuse(receive: Receive, send: Send, status: int, sentence: str, error: str = "RefusedError") -> None:
+    await _hear_out(receive)
     body = json.dumps({"error": error, "message": sentence}).encode()
     extra: Mapping[bytes, bytes] = {b"www-authenticate": b"Bearer"} if status == 401 else {}
     headers = {b"content-type": b"application/json", b"content-length": str(len(body)).encode(), b"cache-control": b"no-store", **extra}
     await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _hear_out(receive: Receive) -> None:
+    """Take in a little of what is being sent: a connection that ends on unread bytes may lose the answer on its way."""
+    left = _HEARD_OUT
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_HEARD_OUT_SECONDS):
+            while left > 0:
+                message = await receive()
+                if not message.get("more_body", False):
+                    return
+                left -= len(message.get("body", b""))
