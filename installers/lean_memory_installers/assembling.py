@@ -18,7 +18,8 @@ from lean_memory_setup.payload import FILE, REQUIREMENTS, WHEELS, Payload, diges
 
 DISTRIBUTION = "lean-memory-desktop"
 SETUP = "setup.pyz"
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
+EARLIEST = (1980, 1, 1, 0, 0, 0)
+"""The time of every entry of an archive made here, so that its bytes are the same each time: the first that zip can write down."""
 
 
 def assemble(target: Target, *, source: Path, cache: Path, folder: Path, epoch: int, add: Callable[[Path], None] | None = None) -> Payload:
@@ -57,9 +58,9 @@ def setup_program(package: Path) -> bytes:
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as into:
         for file in sorted(package.glob("*.py")):
-            into.writestr(zipfile.ZipInfo(f"{package.name}/{file.name}", _EARLIEST), file.read_bytes())
+            into.writestr(zipfile.ZipInfo(f"{package.name}/{file.name}", EARLIEST), file.read_bytes())
         start = f"import sys\nfrom {package.name}.__main__ import main\nsys.exit(main())\n"
-        into.writestr(zipfile.ZipInfo("__main__.py", _EARLIEST), start)
+        into.writestr(zipfile.ZipInfo("__main__.py", EARLIEST), start)
     return held.getvalue()
 
 

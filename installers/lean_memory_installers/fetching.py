@@ -37,7 +37,7 @@ def make_wheel(locked: Locked, epoch: int, folder: Path) -> Path:
     # The marker is about where it is needed; it is made here.
     listing.write_text(Locked(name=locked.name, version=locked.version, marker="", hashes=locked.hashes).line(locked.hashes))
     words = ("wheel", "--no-deps", "--no-cache-dir", "--require-hashes", "--no-build-isolation", "--no-binary", ":all:", "--requirement")
-    _pip(*words, str(listing), "--wheel-dir", str(folder), more={"SOURCE_DATE_EPOCH": str(epoch)})
+    run_pip(*words, str(listing), "--wheel-dir", str(folder), more={"SOURCE_DATE_EPOCH": str(epoch)})
     return next(folder.glob(f"{locked.name.replace('-', '_')}-*.whl"))
 
 
@@ -51,14 +51,24 @@ def make_our_wheel(source: Path, epoch: int, folder: Path) -> Path:
     return next(folder.glob("lean_memory_desktop-*.whl"))
 
 
+def words_for(target: Target, python: str) -> list[str]:
+    """What tells pip to take wheels for another system, each checked against its digest, and nothing beside what is listed."""
+    tags = [word for tag in target.tags for word in ("--platform", tag)]
+    return ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--python-version", python, "--implementation", "cp", *tags]
+
+
+def run_pip(*words: str, more: Mapping[str, str] | None = None) -> None:
+    """Run pip, with `more` in its environment. Raises `subprocess.CalledProcessError`."""
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", *words]
+    subprocess.run(command, env={**os.environ, **(more or {})}, check=True, stdout=sys.stderr, umask=_UMASK)
+
+
 def _download(lines: Sequence[str], folder: Path, target: Target, python: str) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     listing = folder / "wanted.txt"
     listing.write_text(_without_markers("".join(lines)), encoding="utf-8")
     before = set(folder.glob("*.whl"))
-    tags = [word for tag in target.tags for word in ("--platform", tag)]
-    words = ["download", "--no-deps", "--require-hashes", "--only-binary", ":all:", "--python-version", python, "--implementation", "cp"]
-    _pip(*words, *tags, "--requirement", str(listing), "--dest", str(folder))
+    run_pip("download", *words_for(target, python), "--requirement", str(listing), "--dest", str(folder))
     found = sorted(folder.glob("*.whl"))
     names = [line.partition("==")[0] for line in listing.read_text(encoding="utf-8").splitlines() if "==" in line]
     if len(found) != len(names):
@@ -73,8 +83,3 @@ def _without_markers(text: str) -> str:
     """A list whose every line is wanted: pip reads markers for the computer it runs on, not for the one it fetches for."""
     lines = (line.partition(" ; ")[0] + " \\" if " ; " in line and not line.startswith(" ") else line for line in text.splitlines())
     return "\n".join(lines) + "\n"
-
-
-def _pip(*words: str, more: Mapping[str, str] | None = None) -> None:
-    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input", *words]
-    subprocess.run(command, env={**os.environ, **(more or {})}, check=True, stdout=sys.stderr, umask=_UMASK)

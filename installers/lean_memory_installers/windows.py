@@ -7,7 +7,6 @@ import io
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import urllib.request
 import zipfile
@@ -16,7 +15,8 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
-from lean_memory_installers.assembling import SETUP, assemble, listing
+from lean_memory_installers.assembling import EARLIEST, SETUP, assemble, listing
+from lean_memory_installers.fetching import run_pip, words_for
 from lean_memory_installers.icons import write_ico
 from lean_memory_installers.locked import read_locked
 from lean_memory_installers.targets import WINDOWS
@@ -38,7 +38,6 @@ _STARTED = {
 }
 _BESIDE = "<launcher_dir>\\python.exe"
 _ELSEWHERE = "<launcher_dir>\\..\\env\\python.exe"
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
 
 
 def build(*, source: Path, cache: Path, out: Path, epoch: int, python: Path | None = None, quick: bool = False) -> Path:
@@ -104,20 +103,8 @@ def install_wheels(payload: Payload, target: Path) -> None:
     listing = target / "wanted.txt"
     # Which of them Windows needs was decided by their markers; pip would read those for the computer it runs on.
     listing.write_text("".join(replace(one, marker="").line(one.hashes) for one in wanted), encoding="utf-8")
-    tags = [word for tag in WINDOWS.tags for word in ("--platform", tag)]
-    words = [
-        "install",
-        "--no-deps",
-        "--require-hashes",
-        "--only-binary",
-        ":all:",
-        "--no-index",
-        "--find-links",
-        str(payload.wheels),
-        "--no-compile",
-    ]
-    words += ["--python-version", python, "--implementation", "cp", *tags, "--requirement", str(listing), "--target", str(target)]
-    subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words], check=True, stdout=sys.stderr)
+    offline = ("--no-index", "--find-links", str(payload.wheels), "--no-compile")
+    run_pip("install", *words_for(WINDOWS, python), *offline, "--requirement", str(listing), "--target", str(target))
     listing.unlink()
     for made_for_this_computer in ("bin", "Scripts"):
         shutil.rmtree(target / made_for_this_computer, ignore_errors=True)
@@ -129,7 +116,7 @@ def packed(folder: Path) -> bytes:
     with zipfile.ZipFile(held, "w", zipfile.ZIP_STORED) as into:
         for file in sorted(folder.rglob("*")):
             if file.is_file():
-                into.writestr(zipfile.ZipInfo(file.relative_to(folder).as_posix(), _EARLIEST), file.read_bytes())
+                into.writestr(zipfile.ZipInfo(file.relative_to(folder).as_posix(), EARLIEST), file.read_bytes())
     return held.getvalue()
 
 
@@ -137,7 +124,7 @@ def program(launcher: bytes, module: str, interpreter: str) -> bytes:
     """A program for the console that runs `main` of a module: distlib's launcher, which pip uses as well, and what it is to start."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as into:
-        into.writestr(zipfile.ZipInfo("__main__.py", _EARLIEST), f"import sys\nfrom {module} import main\nsys.exit(main())\n")
+        into.writestr(zipfile.ZipInfo("__main__.py", EARLIEST), f"import sys\nfrom {module} import main\nsys.exit(main())\n")
     return launcher + f"#!{interpreter}\r\n".encode() + held.getvalue()
 
 
