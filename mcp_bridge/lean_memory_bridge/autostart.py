@@ -29,57 +29,41 @@ class Autostart(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DesktopEntry:
+class FileAtLogin:
+    """A file in a folder that the system looks through at login."""
+
+    file: Path
+    content: bytes
+
+    def is_on(self) -> bool:
+        return self.file.exists()
+
+    def turn_on(self) -> None:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_bytes(self.content)
+
+    def turn_off(self) -> None:
+        self.file.unlink(missing_ok=True)
+
+
+def _desktop_entry(folder: Path, words: Sequence[str]) -> FileAtLogin:
     """Linux: a file in the autostart folder of the XDG specification."""
-
-    folder: Path
-    words: Sequence[str]
-
-    def is_on(self) -> bool:
-        return self._file.exists()
-
-    def turn_on(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lines = (
-            "[Desktop Entry]",
-            "Type=Application",
-            "Name=Lean Memory",
-            "Comment=A private memory that your assistants share",
-            f"Exec={' '.join(_quoted(word) for word in self.words)}",
-            "Terminal=false",
-            "X-GNOME-Autostart-enabled=true",
-        )
-        self._file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-    def turn_off(self) -> None:
-        self._file.unlink(missing_ok=True)
-
-    @property
-    def _file(self) -> Path:
-        return self.folder / f"{NAME}.desktop"
+    lines = (
+        "[Desktop Entry]",
+        "Type=Application",
+        "Name=Lean Memory",
+        "Comment=A private memory that your assistants share",
+        f"Exec={' '.join(_quoted(word) for word in words)}",
+        "Terminal=false",
+        "X-GNOME-Autostart-enabled=true",
+    )
+    return FileAtLogin(file=folder / f"{NAME}.desktop", content=("\n".join(lines) + "\n").encode())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchAgent:
+def _launch_agent(folder: Path, words: Sequence[str]) -> FileAtLogin:
     """macOS: a property list that launchd reads at the next login."""
-
-    folder: Path
-    words: Sequence[str]
-
-    def is_on(self) -> bool:
-        return self._file.exists()
-
-    def turn_on(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        agent = {"Label": LABEL, "ProgramArguments": list(self.words), "RunAtLoad": True, "ProcessType": "Interactive"}
-        self._file.write_bytes(plistlib.dumps(agent))
-
-    def turn_off(self) -> None:
-        self._file.unlink(missing_ok=True)
-
-    @property
-    def _file(self) -> Path:
-        return self.folder / f"{LABEL}.plist"
+    agent = {"Label": LABEL, "ProgramArguments": list(words), "RunAtLoad": True, "ProcessType": "Interactive"}
+    return FileAtLogin(file=folder / f"{LABEL}.plist", content=plistlib.dumps(agent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,11 +111,11 @@ def autostart_of(
     if platform == "win32":
         return RunKey(registry=registry or import_module("winreg"), words=words)
     if platform == "darwin":
-        return LaunchAgent(folder=home / "Library" / "LaunchAgents", words=words)
+        return _launch_agent(folder=home / "Library" / "LaunchAgents", words=words)
     configured = environ.get("XDG_CONFIG_HOME", "")
     # The specification says to pass over a relative path.
     folder = Path(configured) if configured.startswith("/") else home / ".config"
-    return DesktopEntry(folder=folder / "autostart", words=words)
+    return _desktop_entry(folder=folder / "autostart", words=words)
 
 
 def _without_console(executable: str, platform: str) -> str:
