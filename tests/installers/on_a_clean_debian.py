@@ -172,8 +172,8 @@ def _brought_in(debian: Root, made: dict[str, Path], pattern: str) -> Sequence[s
 
 
 def _asked_over_mcp(debian: Root) -> str:
-    debian.path("/tmp/ask.py").write_text(_ASK)
-    return debian.run("python3 /tmp/ask.py .cursor/mcp.json", user="ana")
+    debian.path("/srv/ask.py").write_text(_ASK)
+    return debian.run("python3 /srv/ask.py .cursor/mcp.json", user="ana")
 
 
 def _tray(debian: Root) -> str | None:
