@@ -14,6 +14,8 @@ from lean_memory_desktop.supervisor import End, Supervisor, service_program, wor
 ACCESS_FILE = "access.jsonl"
 """The service's log of uses; named here once more, as the module that writes it loads what a supervisor does without."""
 _CHECKUP_PATIENCE = 5.0
+_LOOKED_BACK = 60.0
+"""Seconds; more than lie between two looks of a supervisor. From the last call that one of them saw it counts by itself."""
 
 
 class Household:
@@ -25,7 +27,9 @@ class Household:
         self._supervisor = Supervisor(
             root,
             [service_program(root), worker_program(root)],
-            in_use=lambda: how_many(root) > 0 or self._schedule.nightly.is_running or _used_lately(root, idle_exit or 0.0),
+            in_use=lambda: (
+                how_many(root) > 0 or self._schedule.nightly.is_running or _used_lately(root, min(_LOOKED_BACK, (idle_exit or 0.0) / 2))
+            ),
             elsewhere=lambda: find(root) is not None,
             worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,
             answers=lambda: find(root, timeout=_CHECKUP_PATIENCE) is not None,

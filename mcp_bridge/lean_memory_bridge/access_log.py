@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections import deque
@@ -11,6 +12,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lean_memory_bridge.schemas import AccessView
+
+log = logging.getLogger(__name__)
 
 FILE = "access.jsonl"
 KEPT = 2000
@@ -28,14 +31,18 @@ class AccessLog:
         self._lines = _REWRITE_AT
 
     def note(self, entry: AccessView) -> None:
-        """Add an entry."""
+        """Add an entry. Where it cannot be written down it is remembered, and written with a later one: what it tells of is done already."""
         with self._lock:
             self._entries.append(entry)
             self._lines += 1
-            if self._lines > _REWRITE_AT:
-                self._rewrite()
-            else:
-                self._append(entry.model_dump_json() + "\n", os.O_APPEND)
+            try:
+                if self._lines > _REWRITE_AT:
+                    self._rewrite()
+                else:
+                    self._append(entry.model_dump_json() + "\n", os.O_APPEND)
+            except OSError as error:
+                self._lines = _REWRITE_AT
+                log.warning("The use of the memory cannot be written to %s (%s).", FILE, error.strerror or type(error).__name__)
 
     def last(self, count: int, client: str | None = None) -> tuple[AccessView, ...]:
         """The newest entries of one client, or of all, newest first."""

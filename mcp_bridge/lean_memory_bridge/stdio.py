@@ -74,7 +74,14 @@ def _messages(line: bytes, output: _Output) -> list[Message]:
     messages = [cast("Message", message) for message in found if isinstance(message, dict)]
     if len(messages) < len(found) or not found:
         output.say(failure(None, _INVALID_REQUEST, "A message is a JSON object."))
-    return messages
+    named = [message for message in messages if "method" not in message or "id" not in message or _is_identifier(message["id"])]
+    if len(named) < len(messages):
+        output.say(failure(None, _INVALID_REQUEST, "Nothing was done: the id of a request is a string or an integer."))
+    return named
+
+
+def _is_identifier(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 class _Output:

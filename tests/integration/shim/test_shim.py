@@ -116,6 +116,10 @@ def test_what_is_no_message_is_answered_with_an_error_and_does_no_harm(shim: Shi
     assert shim.message(lambda message: message.get("id") is None and "error" in message)["error"]["code"] == -32700
     shim.write(b"[1]")
     assert shim.message(lambda message: message.get("id") is None and "error" in message)["error"]["code"] == -32600
+    for identifier in (b"null", b"1.5", b"true", b"[1]", b"NaN", b"1e999"):
+        shim.write(b'{"jsonrpc":"2.0","method":"ping","id":' + identifier + b"}")
+        refused = shim.message(lambda message: message.get("id") is None and "error" in message)["error"]
+        assert (refused["code"], "a string or an integer" in refused["message"]) == (-32600, True)
     shim.write(b"")
     assert shim.ask("ping")["result"] == {}
     assert "error" in shim.ask("no/such/method")

@@ -140,3 +140,15 @@ def test_an_error_about_a_request_does_not_repeat_what_the_person_said() -> None
     with pytest.raises(ValidationError) as refused:
         AddRequest.model_validate({"text": 7, "namespace": "", "source": "my secret"})
     assert "secret" not in str(refused.value)
+
+
+def test_what_cannot_be_written_to_the_access_log_is_written_with_a_later_entry(tmp_path: Path) -> None:
+    log = AccessLog(tmp_path)
+    log.note(entry(1))
+    (tmp_path / "access.jsonl").rename(tmp_path / "aside")
+    (tmp_path / "access.jsonl").mkdir()
+    log.note(entry(2))
+    assert [one.at for one in log.last(3)] == [2, 1]
+    (tmp_path / "access.jsonl").rmdir()
+    log.note(entry(3))
+    assert [one.at for one in AccessLog(tmp_path).last(3)] == [3, 2, 1]
