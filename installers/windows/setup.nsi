@@ -2,7 +2,7 @@
 ; again and lets the payload's own setup program do the work, so that installing, updating, rolling back and uninstalling are the same on every system.
 ;
 ; makensis -DVERSION=… -DFULL_VERSION=a.b.c.d -DPAYLOAD=folder -DFILES=list.nsh -DICON=file.ico -DLICENCE=file -DOUT=file.exe [-DQUICK] setup.nsi
-; Signing: makensis -DSIGN="command with %1 for the file" signs the uninstaller and the setup, where there is a key (see the README).
+; Signing: makensis -DSIGN="command with %1 for the file" signs the uninstaller and the setup, where there is a key (see docs/maintaining.md).
 ;
 ; Silent: Setup.exe /S [/D=folder]      uninstall.exe /S [/MEMORIES=delete]; exit code 0, or 2 where nothing was changed.
 

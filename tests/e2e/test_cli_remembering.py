@@ -10,7 +10,7 @@ import pytest
 
 from support.command import Command
 
-README = Path(__file__).parents[2] / "README.md"
+COMMANDS = Path(__file__).parents[2] / "docs" / "commands.md"
 
 
 def tell_two_employers(command: Command) -> None:
@@ -113,7 +113,7 @@ def test_asking_an_empty_memory_makes_no_file(command: Command) -> None:
 
 
 def documented_keys() -> set[str]:
-    section = README.read_text(encoding="utf-8").partition("### JSON")[2].partition("\n## ")[0]
+    section = COMMANDS.read_text(encoding="utf-8").partition("## JSON")[2].partition("\n## ")[0]
     return set(re.findall(r"`([a-z_]+)`", section))
 
 

@@ -1,4 +1,4 @@
-"""The JSON that `--json` prints. Keys are a contract (README, "JSON"): add to them, rename none. Times are epoch milliseconds."""
+"""The JSON that `--json` prints. Keys are a contract (docs/commands.md, "JSON"): add to them, rename none. Times are epoch milliseconds."""
 
 from __future__ import annotations
 

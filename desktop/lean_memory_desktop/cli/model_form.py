@@ -1,4 +1,4 @@
-"""The JSON of `lean-memory models`. Keys are a contract (README, "JSON"): add to them, rename none. Sizes are bytes, times epoch milliseconds."""
+"""The JSON of `lean-memory models`. Keys are a contract (docs/commands.md, "JSON"): add to them, rename none. Sizes are bytes, times epoch milliseconds."""
 
 from __future__ import annotations
 
