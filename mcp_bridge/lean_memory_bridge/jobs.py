@@ -1,22 +1,17 @@
-"""Maintenance in the background: runs that take longer than an answer may, in threads of their own, so that no client waits for one."""
+"""Maintenance in the background: runs that take longer than an answer may, so that no client waits for one."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Literal
 
 from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory.service import MemoryService
+from lean_memory_bridge.background import Background, Job, State
 from lean_memory_bridge.maintenance_views import failed_view, report_view
-from lean_memory_bridge.refusals import TooManyCallsError
 from lean_memory_bridge.schemas.maintenance import MaintainRequest, MaintenanceJob, ReportView
 
 log = logging.getLogger(__name__)
@@ -29,22 +24,16 @@ KEPT = 50
 _NEWS_EVERY = 0.25
 """Seconds between two pieces of news of one job's progress."""
 
-State = Literal["running", "done", "failed", "cancelled"]
-
 
 @dataclass(eq=False, kw_only=True)
-class _Job:
-    id: str
+class _Job(Job):
     asked: MaintainRequest
+    namespaces: Sequence[str]
     started_at: int
-    ended: threading.Event = field(default_factory=threading.Event)
-    cancelled: threading.Event = field(default_factory=threading.Event)
-    state: State = "running"
     ended_at: int | None = None
     namespace: str | None = None
     progress: float | None = None
     reports: list[ReportView] = field(default_factory=list[ReportView])
-    sentence: str = ""
     told_at: float = 0.0
 
 
@@ -53,26 +42,18 @@ class Jobs:
 
     def __init__(self, memory: MemoryService, changed: Callable[[], None]) -> None:
         self._memory, self._changed = memory, changed
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="maintenance")
-        self._jobs: OrderedDict[str, _Job] = OrderedDict()
-        self._lock = threading.Lock()
-        self._closing = threading.Event()
+        self._jobs = Background[_Job](self._carry_out, self._over, name="maintenance", at_once=AT_ONCE, most=MOST, kept=KEPT)
 
     def begin(self, asked: MaintainRequest, namespaces: Sequence[str]) -> str:
-        """Begin to tidy these namespaces in turn; gives the job's id. Raises `TooManyCallsError` while as many wait as may."""
-        job = _Job(id=secrets.token_hex(8), asked=asked, started_at=_now())
-        with self._lock:
-            if sum(not one.ended.is_set() for one in self._jobs.values()) >= MOST:
-                raise TooManyCallsError("So many maintenance runs wait already that this one was not taken. Try again in a minute.", 60.0)
-            self._jobs[job.id] = job
-            self._drop_old()
-        self._threads.submit(self._carry_out, job, namespaces).add_done_callback(_log_crash)
+        """Begin to tidy these namespaces in turn; gives the job's id. Raises `TooManyCallsError`, and `ClosedError` while the service ends."""
+        job = _Job(asked=asked, namespaces=tuple(namespaces), started_at=_now())
+        self._jobs.begin(job)
         self._changed()
         return job.id
 
     async def wait(self, job_id: str, seconds: float) -> MaintenanceJob:
         """The job once it has ended, or as it stands after so many seconds. Raises `NotFoundError`."""
-        job = self._named(job_id)
+        job = self._jobs.named(job_id)
         deadline = time.monotonic() + seconds
         while not job.ended.is_set() and time.monotonic() < deadline:
             # A wait in a thread would take one of the few that the event loop has.
@@ -81,10 +62,10 @@ class Jobs:
 
     def look(self, job_id: str) -> MaintenanceJob:
         """How a job stands. Raises `NotFoundError` for one that this process does not know."""
-        job = self._named(job_id)
+        job = self._jobs.named(job_id)
         return MaintenanceJob(
             id=job.id,
-            state=job.state,
+            state="cancelled" if job.state == "stopped" else job.state,
             dry_run=not job.asked.apply,
             trigger=job.asked.trigger,
             started_at=job.started_at,
@@ -97,35 +78,32 @@ class Jobs:
 
     def cancel(self, namespace: str) -> bool:
         """Ask the jobs that are at a namespace to end there; of one that tidies several, the others follow. Whether there was one."""
-        with self._lock:
-            found = [job for job in self._jobs.values() if job.state == "running" and job.namespace == namespace]
+        found = [job for job in self._jobs.every() if job.state == "running" and job.namespace == namespace]
         for job in found:
             job.cancelled.set()
         return bool(found)
 
     def close(self) -> None:
         """Ask every job to end, and wait for it."""
-        self._closing.set()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._jobs.close()
 
-    def _carry_out(self, job: _Job, namespaces: Sequence[str]) -> None:
-        try:
-            troubles = self._back_up(job)
-            for namespace in namespaces:
-                if self._closing.is_set():
-                    break
-                job.namespace, job.progress = namespace, 0.0
-                job.cancelled.clear()
-                job.reports.append(self._tidy(job, namespace))
-                self._changed()
-            job.state, job.sentence = _outcome(job.reports, whole=len(job.reports) == len(namespaces))
-            job.sentence = " ".join([*troubles, job.sentence])
-        finally:
-            if job.state == "running":
-                job.state, job.sentence = "failed", "The run broke off at a defect of the program; the log of the service tells more."
-            job.ended_at, job.progress = _now(), None
-            job.ended.set()
+    def _carry_out(self, job: _Job) -> None:
+        troubles = self._back_up(job)
+        for namespace in job.namespaces:
+            if self._jobs.is_closing:
+                break
+            job.namespace, job.progress = namespace, 0.0
+            job.cancelled.clear()
+            job.reports.append(self._tidy(job, namespace))
             self._changed()
+        job.ended_at, job.progress = _now(), None
+        state, sentence = _outcome(job.reports, whole=len(job.reports) == len(job.namespaces))
+        job.sentence = " ".join([*troubles, sentence])
+        job.state = state
+
+    def _over(self, job: _Job) -> None:
+        job.ended_at, job.progress = job.ended_at or _now(), None
+        self._changed()
 
     def _back_up(self, job: _Job) -> list[str]:
         """Before a night's run everything is backed up; what hinders that is told, and the run goes on: all that it does can be taken back."""
@@ -152,7 +130,7 @@ class Jobs:
                 force=asked.force,
                 trigger=asked.trigger,
                 progress=lambda done: self._at(job, done),
-                cancelled=lambda: job.cancelled.is_set() or self._closing.is_set(),
+                cancelled=lambda: job.cancelled.is_set() or self._jobs.is_closing,
             )
         except LeanMemoryError as error:
             log.warning("Maintenance failed: %s", type(error).__name__)
@@ -165,18 +143,6 @@ class Jobs:
             job.told_at = time.monotonic()
             self._changed()
 
-    def _named(self, job_id: str) -> _Job:
-        with self._lock:
-            job = self._jobs.get(job_id)
-        if job is None:
-            raise NotFoundError(f"There is no maintenance job {job_id[:40]!r}: the service was started anew since, or it is long over.")
-        return job
-
-    def _drop_old(self) -> None:
-        over = [job.id for job in self._jobs.values() if job.ended.is_set()]
-        for job_id in over[: max(0, len(self._jobs) - KEPT)]:
-            del self._jobs[job_id]
-
 
 def _outcome(reports: Sequence[ReportView], *, whole: bool) -> tuple[State, str]:
     """How a job ended, and what it says of itself."""
@@ -184,14 +150,8 @@ def _outcome(reports: Sequence[ReportView], *, whole: bool) -> tuple[State, str]
     if any(report.state == "failed" for report in reports):
         return "failed", sentence
     if not whole or any(report.state == "cancelled" for report in reports):
-        return "cancelled", sentence
+        return "stopped", sentence
     return "done", sentence
-
-
-def _log_crash(future: Future[None]) -> None:
-    error = None if future.cancelled() else future.exception()
-    if error is not None:
-        log.error("Maintenance broke off: %s", type(error).__name__, exc_info=error)
 
 
 def _now() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from lean_memory.bringing_in import Kind
@@ -21,6 +22,21 @@ def test_it_says_what_would_come_brings_it_in_and_brings_nothing_twice(command: 
     done = command.json("bring-in", export, "--yes", "-n", "ana")
     assert (done["kind"], done["state"], done["added"], done["namespaces"]) == ("chatgpt", "done", 2, ["ana"])
     assert command.json("bring-in", export, "--yes", "-n", "ana")["added"] == 0
+
+
+def test_what_breaks_off_says_what_came_until_then_and_why_it_ended(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "mem.json"
+    path.write_text('[{"id": "1", "memory": "Likes pizza", "created_at": "2025-01-03"}, {"id": "2", "mem', encoding="utf-8")
+    broken = command.run("bring-in", str(path), "--yes")
+    assert broken.code == 1
+    assert "1 were brought in" in broken.out
+    assert "It came as far as mem.json (100%)." in broken.out
+    assert "the same command goes on from there" in broken.out
+    assert "damaged or was cut off" in broken.err
+    again = command.run("bring-in", str(path), "--yes", "--json")
+    told = json.loads(again.out)
+    assert (again.code, told["state"], told["added"], told["known"]) == (1, "stopped", 0, 1)
+    assert "damaged" in told["error"]
 
 
 def test_older_files_in_the_data_folder_are_named(command: Command) -> None:

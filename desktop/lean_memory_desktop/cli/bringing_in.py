@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lean_memory.errors import LeanMemoryError
 from lean_memory_desktop.cli.adding import PoliteInterrupt
 from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, progress, say, write_json
 from lean_memory_desktop.cli.moments import show_moment
@@ -32,7 +33,11 @@ def bring_in(options: Options) -> int:
             previewed = _run(options, memory, apply=False)
             if options.dry_run or previewed.state == "stopped" or not _agreed(options, previewed):
                 return _told(options, previewed, applied=False)
-        done = _run(options, memory, apply=True)
+        try:
+            done = _run(options, memory, apply=True)
+        except LeanMemoryError as error:
+            _tell_what_came(options, error)
+            raise
     return _told(options, done, applied=True)
 
 
@@ -73,6 +78,20 @@ def _told(options: Options, report: Report, *, applied: bool) -> int:
     return Exit.INTERRUPTED if report.state == "stopped" else Exit.FINE
 
 
+def _tell_what_came(options: Options, error: LeanMemoryError) -> None:
+    """Of what broke off: what was brought in until then, before the sentence that says why."""
+    from lean_memory.bringing_in import came_before
+
+    came = came_before(error)
+    if came is None:
+        return
+    if options.json:
+        write_json({**form(came), "error": str(error)})
+        return
+    for line in _lines(came, options, applied=True):
+        say(line)
+
+
 def form(report: Report) -> dict[str, object]:
     """A report as JSON has it."""
     aside = None if report.kept_aside is None else str(report.kept_aside)
@@ -105,6 +124,7 @@ def _lines(report: Report, options: Options, *, applied: bool) -> list[str]:
         lines.append(f"What was here before is in {report.kept_aside}.")
     lines += report.notes
     if report.state == "stopped":
+        lines += [f"It came as far as {report.reached}."] if report.reached else []
         lines.append(
             "Stopped. What was brought in until then stays; the same command goes on from there."
             if applied

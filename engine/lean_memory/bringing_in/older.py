@@ -46,8 +46,9 @@ def bring_older_in(source: Source, entries: tuple[Entry, ...], older: Older, cou
     """Bring in every namespace of the files, each at one stroke, or say what that would do. Raises as `bring_in` does."""
     tally = Tally()
     report = Report(kind=Kind.OLDER, path=source.path, state=State.DONE if older.apply else State.PREVIEW, namespaces=())
-    with told_with_error(lambda: replace(report, left_out=tally.told())) if older.apply else nullcontext():
+    with told_with_error(lambda: replace(report, left_out=tally.told(), reached=source.reached)) if older.apply else nullcontext():
         for entry in entries:
+            source.reads(entry)
             path = source.path / entry.name if source.path.is_dir() else source.path
             if not path.is_file() or (source.is_folder and not source.path.is_dir()):
                 raise InvalidInputError(f"{source.path} is a zip: unpack it and bring in the folder. Nothing was brought in.")
@@ -59,9 +60,9 @@ def bring_older_in(source: Source, entries: tuple[Entry, ...], older: Older, cou
                 raise InvalidInputError(f"{path} holds several namespaces ({names}), which cannot be brought into one. Name none.")
             for rows in given:
                 if course.cancelled():
-                    return replace(report, state=State.STOPPED, left_out=tally.told())
+                    return replace(report, state=State.STOPPED, left_out=tally.told(), reached=source.reached)
                 report = _with(report, rows, older, tally, course)
-            source.done += entry.size
+            source.has_read(entry.size)
             course.progress()
     return replace(report, left_out=tally.told())
 

@@ -8,7 +8,7 @@ import os
 import zipfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -56,16 +56,34 @@ class Source:
     done: int = 0
     """Bytes that were read of the entries that count."""
     total: int = 0
-    _counted: set[str] = field(default_factory=set[str])
+    _reading: Entry | None = None
+    _read: int = 0
 
     def expect(self, entries: tuple[Entry, ...]) -> None:
         """Say which entries will be read, so that progress has an end."""
-        self._counted = {entry.name for entry in entries}
         self.total, self.done = sum(entry.size for entry in entries), 0
+
+    @property
+    def reached(self) -> str:
+        """Which file was read last, and about how much of it; empty before the first."""
+        if self._reading is None:
+            return ""
+        share = self._read / self._reading.size if self._reading.size else 1.0
+        return f"{self._reading.name} ({min(1.0, share):.0%})"
+
+    def reads(self, entry: Entry) -> None:
+        """Say which file is being read."""
+        self._reading, self._read = entry, 0
+
+    def has_read(self, count: int) -> None:
+        """Count bytes of the file that is being read."""
+        self.done += count
+        self._read += count
 
     @contextmanager
     def opened(self, entry: Entry) -> Generator[BinaryIO]:
         """An entry to read, while what is read of it is counted."""
+        self.reads(entry)
         with errors_in_words(entry.name), entry.open() as file:
             yield io.BufferedReader(_Counting(file, self), _BEGINNING)
 
@@ -83,7 +101,7 @@ class _Counting(io.RawIOBase):
     def readinto(self, buffer: bytearray | memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride] - 3.11 has no Buffer
         data = self._file.read(len(buffer))
         buffer[: len(data)] = data
-        self._source.done += len(data)
+        self._source.has_read(len(data))
         return len(data)
 
 

@@ -89,6 +89,8 @@ class Report:
     samples: tuple[str, ...] = ()
     """In a preview, the first texts that would be added, shortened."""
     notes: tuple[str, ...] = ()
+    reached: str = ""
+    """Where it stopped or broke off: a file, and about how much of it was read. Empty where it came to the end."""
     kept_aside: Path | None = None
     """The backup of what was here before, where one was made."""
 

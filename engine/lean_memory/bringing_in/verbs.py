@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -113,13 +114,14 @@ class BringingIn(ABC):
         assert chosen.read is not None
         with closing(chosen.read(source, chosen.entries, tz)) as found:
             if apply:
-                with told_with_error(lambda: count.on(report)):
+                with told_with_error(lambda: replace(count.on(report), reached=source.reached)):
                     self._with(into, lambda opened: take_in(found, opened, chosen.kind, tz=tz, course=course, count=count))
             else:
                 self._looked(into, lambda opened: look_at(found, opened, chosen.kind, course=course, count=count))
-        if not count.is_stopped:
-            source.done = source.total
-            course.progress()
+        if count.is_stopped:
+            return replace(count.on(report), reached=source.reached)
+        source.done = source.total
+        course.progress()
         return count.on(report)
 
     def _looked(self, into: str, look: Callable[[OpenNamespace | None], None]) -> None:

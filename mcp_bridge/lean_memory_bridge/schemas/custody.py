@@ -290,6 +290,8 @@ class BroughtInView(_Seen):
     conflicts: tuple[PartView, ...]
     samples: tuple[str, ...]
     notes: tuple[str, ...]
+    reached: str
+    """Where it stopped or broke off: a file, and how much of it was read. Empty where it came to the end."""
 
 
 class BringInJob(Answer):
@@ -299,10 +301,14 @@ class BringInJob(Answer):
     state: Literal["running", "done", "stopped", "failed"]
     apply: bool
     """Whether it is brought in, and not only looked at."""
+    path: str | None
+    """What it reads, by its path or as an upload, and into which namespace: what to ask for again to go on where it ended."""
+    upload: str | None
+    namespace: str | None
     progress: float | None
     """0 to 1; null while nobody can tell."""
     report: BroughtInView | None
-    """Once it has ended."""
+    """Once it has ended; of one that failed, what it brought in until then, and null where that was nothing."""
     sentence: str
     """Why it failed; empty where it did not."""
 

@@ -51,8 +51,11 @@ def test_a_job_that_breaks_off_tells_what_it_brought_in_by_then(memory: Memory, 
     assert told.wait() == ("ana",)
     jobs.close()
     job = jobs.look(begun.id)
-    assert (job.state, job.report is not None and job.report.added) == ("failed", 1)
+    assert job.report is not None
+    assert (job.state, job.report.added) == ("failed", 1)
     assert "damaged" in job.sentence
+    assert job.report.reached == "export.json (100%)"
+    assert (job.path, job.namespace) == (str(path), "ana")
 
 
 class Held(Memory):
