@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lean_memory_setup.environments import VirtualEnvironment, check
 from lean_memory_setup.failing import SetupError
-from lean_memory_setup.installing import LINK, LOCK, Installation, install
-from lean_memory_setup.one_at_a_time import alone
+from lean_memory_setup.installing import LINK, Installation, install
+from lean_memory_setup.one_at_a_time import LOCK, SWITCHING, alone
 from lean_memory_setup.payload import Payload, read_payload
 from lean_memory_setup.placing import place
 from lean_memory_setup.removing import Person, everybody, uninstall
@@ -82,9 +82,10 @@ def _roots(given: argparse.Namespace) -> list[Path]:
 
 
 def _leave_no_empty_folder(home: Path) -> None:
-    """Nothing but our lock in it means that there is no installation."""
-    if home.is_dir() and {entry.name for entry in home.iterdir()} <= {LOCK}:
-        (home / LOCK).unlink(missing_ok=True)
+    """Nothing but our locks in it means that there is no installation."""
+    if home.is_dir() and {entry.name for entry in home.iterdir()} <= {LOCK, SWITCHING}:
+        for lock in (LOCK, SWITCHING):
+            (home / lock).unlink(missing_ok=True)
         home.rmdir()
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from lean_memory_setup.environments import Maker, check
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.memories import backed_up, migrated, restored
+from lean_memory_setup.one_at_a_time import allow_to_look, nobody_starts
 from lean_memory_setup.payload import Payload
 from lean_memory_setup.running import Runs, Started, start_again
 from lean_memory_setup.switching import Link
@@ -21,7 +22,6 @@ ENVIRONMENTS = "envs"
 LINK = "env"
 NOTE = "installed.json"
 PROGRAM = "setup.pyz"
-LOCK = ".lock"
 
 
 class Outcome(StrEnum):
@@ -91,21 +91,27 @@ def _make(payload: Payload, fresh: Path, to: Installation, say: Callable[[str], 
 
 def _switch(old: Path, fresh: Path, to: Installation, say: Callable[[str], None]) -> None:
     """From a program that works to another one. Nothing that was remembered is lost, and what ran runs again, however it ends."""
-    started = to.runs.stop()
+    started: Sequence[Started] = ()
     try:
-        # Not before all is ended: what was said in between would be missing from what comes back.
-        kept = backed_up(to.maker.python(old), to.roots)
-        try:
-            to.link.lead_to(fresh)
-            migrated(to.python, to.roots)
-            check(to.python)
-        except (SetupError, OSError):
-            say("The new version does not work with what is here; the old one comes back.")
-            to.link.lead_to(old)
-            restored(to.python, kept)
-            raise
+        with nobody_starts(to.home):
+            started = to.runs.stop()
+            _replace(old, fresh, to, say)
     finally:
         _start(started, say)
+
+
+def _replace(old: Path, fresh: Path, to: Installation, say: Callable[[str], None]) -> None:
+    # Not before all is ended: what was said in between would be missing from what comes back.
+    kept = backed_up(to.maker.python(old), to.roots)
+    try:
+        to.link.lead_to(fresh)
+        migrated(to.python, to.roots)
+        check(to.python)
+    except (SetupError, OSError):
+        say("The new version does not work with what is here; the old one comes back.")
+        to.link.lead_to(old)
+        restored(to.python, kept)
+        raise
 
 
 def _start(started: Sequence[Started], say: Callable[[str], None]) -> None:
@@ -142,6 +148,7 @@ def _drop(fresh: Path, to: Installation) -> None:
 
 def _clear_up(to: Installation, payload: Payload, old: Path | None) -> None:
     """Remove the environments before `old`, from which an assistant's shim may run until it ends, and keep this program for uninstalling."""
+    allow_to_look(to.home)
     kept = {to.link.target(), old}
     for other in (to.home / ENVIRONMENTS).iterdir():
         if other not in kept:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lean_memory_setup.asking import bare_environment
 from lean_memory_setup.installing import ENVIRONMENTS, PROGRAM, Installation
+from lean_memory_setup.one_at_a_time import SWITCHING, nobody_starts
 from lean_memory_setup.placing import remove_placed
 
 _PATIENCE = 120.0
@@ -42,17 +43,19 @@ class Person:
 
 def uninstall(of: Installation, people: Sequence[Person], say: Callable[[str], None], *, forget_memories: bool = False) -> None:
     """Take the program off. What cannot be taken out is said and left. Raises `SetupError` where it runs and cannot be ended, and `OSError`."""
-    if of.link.target() is not None:
-        of.runs.stop()
-        for person in people:
-            _leave(of.python, person, say)
-    if forget_memories:
-        for person in people:
-            _forget(person, say)
-    remove_placed(of.home)
-    of.link.remove()
-    shutil.rmtree(of.home / ENVIRONMENTS, ignore_errors=True)
-    (of.home / PROGRAM).unlink(missing_ok=True)
+    with nobody_starts(of.home):
+        if of.link.target() is not None:
+            of.runs.stop()
+            for person in people:
+                _leave(of.python, person, say)
+        if forget_memories:
+            for person in people:
+                _forget(person, say)
+        remove_placed(of.home)
+        of.link.remove()
+        shutil.rmtree(of.home / ENVIRONMENTS, ignore_errors=True)
+        (of.home / PROGRAM).unlink(missing_ok=True)
+    (of.home / SWITCHING).unlink(missing_ok=True)
 
 
 def everybody() -> list[Person]:

@@ -21,13 +21,28 @@ def serve(options: Options) -> int:
     """Run until Ctrl-C, a signal, or `--idle-exit` seconds without a client; 3 where another process does it already."""
     from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING
     from lean_memory_desktop import instance
+    from lean_memory_desktop.cli.updated import wait_for_update
 
+    wait_for_update()
     root = data_root(options)
     with instance.claimed(root) as mine:
         if not mine:
-            complain(f"Lean Memory already runs for {root} (process {instance.supervisor_pid(root)}).")
+            complain(_already(root, instance.supervisor_pid(root)))
             return EXIT_ALREADY_RUNNING
         return supervise(root, options.idle_exit, lambda: _greet(root))
+
+
+def _already(root: Path, process: int | None) -> str:
+    from lean_memory_bridge.runtime import find
+
+    live = find(root)
+    at = "" if live is None else f" at {live.address}"
+    named = "" if process is None else f" (process {process})"
+    end = "" if process is None else f", or end process {process}"
+    return (
+        f"Lean Memory already runs for {root}{at}{named}; `lean-memory open` shows it. To stop it, choose Quit in the tray's menu or press Ctrl-C "
+        f"in its terminal{end}. One that an assistant started leaves by itself ten minutes after the last call."
+    )
 
 
 def supervise(root: Path, idle_exit: float | None, greet: Callable[[], None]) -> int:

@@ -25,8 +25,10 @@ _PATIENCE = 20.0
 
 def start(options: Options) -> int:
     """Run until the person quits. A second start shows the first one's window and ends."""
+    from lean_memory_desktop.cli.updated import wait_for_update
     from lean_memory_desktop.system import why_no_tray
 
+    wait_for_update()
     root = data_root(options)
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)

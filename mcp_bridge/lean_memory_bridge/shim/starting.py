@@ -13,6 +13,7 @@ from typing import cast
 
 from lean_memory.only_one import only_one
 from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, Live, find
+from lean_memory_bridge.updating import UPDATING, settled
 
 STATE_FILE = "supervisor.json"
 """What the supervisor says of itself: `state` (`running` or `failed`), `pid`, `reason`, and `at` in epoch milliseconds."""
@@ -34,10 +35,15 @@ class SlowServiceError(NoServiceError):
 
 
 class Starter:
-    """Finds or starts the service of `root`. `program` are the words that start a supervisor."""
+    """Finds or starts the service of `root`. `program` are the words that start a supervisor out of `environment`."""
 
-    def __init__(self, root: Path, program: Sequence[str] = (sys.executable, "-P", "-m", "lean_memory_desktop", "serve")) -> None:
-        self._root, self._program = root, program
+    def __init__(
+        self,
+        root: Path,
+        program: Sequence[str] = (sys.executable, "-P", "-m", "lean_memory_desktop", "serve"),
+        environment: Path = Path(sys.prefix),
+    ) -> None:
+        self._root, self._program, self._environment = root, program, environment
         self._rest_until = 0.0
         self._last_reason = ""
 
@@ -63,22 +69,32 @@ class Starter:
 
     def _found_or_started(self, deadline: float) -> Live:
         while True:
+            reason = _SLOW
             with only_one(self._root / _START_LOCK) as mine:
                 found = find(self._root)
                 if found is not None:
                     return found
                 if mine:
-                    return self._started(deadline)
+                    asked_at = time.time_ns() // 1_000_000
+                    supervisor = self._started()
+                    if supervisor is not None:
+                        return self._awaited(supervisor, asked_at, deadline)
+                    reason = UPDATING
             if time.monotonic() > deadline:
-                raise SlowServiceError(self._why(_SLOW))
+                raise SlowServiceError(self._why(reason))
             time.sleep(_PAUSE)
 
-    def _started(self, deadline: float) -> Live:
-        asked_at = time.time_ns() // 1_000_000
-        try:
-            supervisor = _detached([*self._program, "--root", str(self._root), "--idle-exit", str(IDLE_EXIT)])
-        except OSError as error:
-            raise NoServiceError(f"The memory service cannot be started ({error.strerror or error}).") from error
+    def _started(self) -> subprocess.Popen[bytes] | None:
+        """A supervisor that was started; none while the program is being brought up to date, which ends what runs and must find all of it."""
+        with settled(self._environment) as may_start:
+            if not may_start:
+                return None
+            try:
+                return _detached([*self._program, "--root", str(self._root), "--idle-exit", str(IDLE_EXIT)])
+            except OSError as error:
+                raise NoServiceError(f"The memory service cannot be started ({error.strerror or error}).") from error
+
+    def _awaited(self, supervisor: subprocess.Popen[bytes], asked_at: int, deadline: float) -> Live:
         while time.monotonic() < deadline:
             found = find(self._root)
             if found is not None:

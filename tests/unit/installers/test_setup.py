@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
 import venv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from lean_memory_bridge.updating import settled
 from lean_memory_setup.environments import stay_with_own
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.installing import ENVIRONMENTS, LINK, Installation, Outcome, install, installed_version
@@ -57,10 +59,36 @@ class OneTray:
 
     words: tuple[str, ...] = ()
     stops: list[str] = field(default_factory=list[str])
+    looks: Callable[[], None] = lambda: None
 
     def stop(self) -> Sequence[Started]:
         self.stops.append("stopped")
+        self.looks()
         return [Started(words=self.words, environ=dict(os.environ), folder="/")] if self.words else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """A link that notes, whenever it has changed, which version is in use and whether a service may be started out of it."""
+
+    path: Path
+    seen: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
+
+    def look(self) -> None:
+        target = self.target()
+        with settled(self.path) as so:
+            self.seen.append(((target / "version").read_text() if target else "", so))
+
+    def target(self) -> Path | None:
+        return SymbolicLink(path=self.path).target()
+
+    def lead_to(self, folder: Path) -> None:
+        SymbolicLink(path=self.path).lead_to(folder)
+        self.look()
+
+    def remove(self) -> None:
+        SymbolicLink(path=self.path).remove()
+        self.look()
 
 
 def payload_of(version: str, folder: Path) -> Payload:
@@ -96,6 +124,19 @@ def test_an_update_backs_up_with_the_old_program_and_opens_the_memories_with_the
     backup = next(place for place, line in enumerate(told) if line.startswith("1 ") and "backup" in line)
     opened = next(place for place, line in enumerate(told) if line.startswith("2 ") and "status" in line)
     assert backup < opened
+
+
+def test_nobody_starts_a_service_from_the_end_of_what_ran_until_the_new_program_is_in_use(tmp_path: Path) -> None:
+    install(payload_of("1", tmp_path / "first"), installation(tmp_path), say_nothing)
+    watch = Watch(path=tmp_path / "home" / LINK)
+    to = dataclasses.replace(installation(tmp_path, runs=OneTray(looks=watch.look)), link=watch)
+    install(payload_of("2", tmp_path / "second"), to, say_nothing)
+    assert watch.seen == [("1", False), ("2", False)]
+    watch.look()
+    assert watch.seen[-1] == ("2", True)
+    uninstall(dataclasses.replace(to, runs=OneTray(looks=watch.look)), [], say_nothing)
+    assert watch.seen[-2:] == [("2", False), ("", False)]
+    assert sorted(entry.name for entry in to.home.iterdir()) == ["asked"], "what the test's programs wrote is all that is left"
 
 
 def test_what_ran_before_an_update_keeps_its_environment_until_the_next(tmp_path: Path) -> None:
