@@ -21,7 +21,12 @@ def content(words: str, pack: Pack, *, is_verb: bool = False) -> str:
     """The words that tell one thing from another: no articles, prepositions and adverbs of now, one form of a noun or a verb."""
     skipped = pack.word_sets.get("slot_stop", frozenset())
     kept = [word for word in _WORD.findall(words.casefold()) if word not in skipped]
-    return " ".join(_base_of_verb(word, pack) if is_verb else _singular(word, pack) for word in kept)
+    return " ".join(_base_of_verb(word, pack) if is_verb else _one(word, pack) for word in kept)
+
+
+def _one(word: str, pack: Pack) -> str:
+    single = _singular(word, pack)
+    return pack.same.get(single, single)
 
 
 def _singular(word: str, pack: Pack) -> str:

@@ -18,6 +18,7 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
     [rewrites]      regular expression -> replacement over a sentence whose contractions are opened; each is tried once, in order, see `plain.py`
     [profile]       the same, for the lines of what the speaker tells of themselves ("city: Oslo")
     [self]          how a part of "I am Ana, 34, a nurse" becomes a sentence: regular expression -> what goes before it
+    [same]          word -> the word it counts as in the name of a slot ("film" and "movie")
     [singular]      regular expression -> replacement for the end of a noun of several; the first that fits counts
     [closings]      regular expression -> replacement for what is written out of opened clauses ("je habite" -> "j'habite")
     [person]        first-person words -> third person with `{}` for the name, for "Caroline: I ..."
@@ -27,6 +28,7 @@ A pack is `packs/<code>.toml`; its own tests are `packs/<code>.tests.toml`. The 
     [attributes]    spellings of an attribute -> its predicate (`"phone number" = "phone"`)
     [dates]         see `dates.py`
     [[noun]]        noun phrases that can be a subject: see `Noun`
+    [[antecedent]]  what a sentence leaves out because it was named before: see `antecedents.py`
     [[rule]]        see `Rule`
 """
 
@@ -149,6 +151,7 @@ class Pack:
     rewrites: tuple[tuple[re.Pattern[str], str], ...]
     profile: tuple[tuple[re.Pattern[str], str], ...]
     singular: tuple[tuple[re.Pattern[str], str], ...]
+    same: Mapping[str, str]
     self_parts: tuple[tuple[re.Pattern[str], str], ...]
     self_leads: tuple[str, ...]
     """"I am ", and "I am a " for an occupation without an article."""
@@ -162,6 +165,7 @@ class Pack:
     attributes: Mapping[str, str]
     dates: Mapping[str, object]
     nouns: tuple[Noun, ...]
+    antecedents: tuple[tuple[re.Pattern[str], re.Pattern[str], str], ...]
     rules: tuple[Rule, ...]
     word_cues: Mapping[str, tuple[int, ...]]
     """word -> the numbers of the rules it calls for; the empty word calls for those always tried."""
@@ -234,6 +238,7 @@ class _Loader:
             rewrites=self._replacements("rewrites"),
             profile=self._replacements("profile"),
             singular=self._replacements("singular"),
+            same={word.casefold(): str(value) for word, value in self._table("same").items()},
             self_parts=self._replacements("self"),
             self_leads=self._words.get("self_leads", ("", "")),
             contracted=_joined(tuple(self._table("contractions")), str),
@@ -245,6 +250,7 @@ class _Loader:
             attributes={key.casefold(): str(value) for key, value in self._table("attributes").items()},
             dates=self._table("dates"),
             nouns=tuple(self._noun(row) for row in self._rows("noun")),
+            antecedents=tuple(self._antecedent(row) for row in self._rows("antecedent")),
             rules=rules,
             word_cues={cue: numbers for cue, numbers in index.items() if not cue or self._is_word(cue)},
             text_cues={cue: numbers for cue, numbers in index.items() if cue and not self._is_word(cue)},
@@ -313,6 +319,10 @@ class _Loader:
 
     def _noun(self, row: Mapping[str, object]) -> Noun:
         return Noun(pattern=self._compiled(str(row["pattern"])), owner=str(row.get("owner", "user")))
+
+    def _antecedent(self, row: Mapping[str, object]) -> tuple[re.Pattern[str], re.Pattern[str], str]:
+        at, named = (re.compile(self._expand(str(row[key])), re.IGNORECASE) for key in ("at", "named"))
+        return at, named, str(row["told"])
 
     def _compiled(self, source: str) -> Pattern:
         for name, meaning in self._table("macros").items():
