@@ -50,6 +50,16 @@ class Comparison:
         """-1 if the first sentence says more than the second, 1 the other way round, else 0."""
         return bool(self.only_second) - bool(self.only_first)
 
+    @property
+    def doubtful(self) -> int:
+        """How many words of either sentence at most are not known to have a counterpart, where they may have one: none are names or numbers,
+        or change or own what they stand before. 0 where there are others, or as many as of those that have one.
+        """
+        words = (*self.only_first, *self.only_second)
+        most = max(len(self.only_first), len(self.only_second))
+        may_be = self.differs is Differs.WORD and all(word.kind is Kind.WORD and not word.leads for word in words)
+        return most if may_be and most < self.shared else 0
+
 
 def compare(first: Wording, second: Wording, *, exact: bool = False) -> Comparison:
     """Hold two sentences against each other; with `exact` neither may say more than the other."""
@@ -186,7 +196,7 @@ def _implied(one: Word, other: Word) -> bool:
 
 
 def _contrary(one: Word, other: Word) -> bool:
-    return any(-number in other.forms.contrary for number in one.forms.contrary)
+    return any(-number in other.forms.contrary for number in one.forms.contrary) or not one.forms.rivals.isdisjoint(other.forms.rivals)
 
 
 def _pair_compounds(first: Sequence[Word], second: Sequence[Word], pairs: dict[int, int], taken: set[int]) -> None:

@@ -51,12 +51,16 @@ class Lexicon:
     """and those in which it is one of these ways, so that it implies the other."""
     contrary: Mapping[str, frozenset[int]]
     """Word -> the pairs of opposites it is in: a number for the first of a pair, minus that number for the second."""
+    rivals: Mapping[str, frozenset[int]]
+    """Word -> the closed classes it is in, of which one says what no other does: "morning", "evening"."""
     stative: frozenset[str]
     """Verbs of what is so at one moment in one way only: "is", "costs"."""
     beginnings: frozenset[str]
     """The first words (where words are not parted: characters) of entries that have several."""
     longest: int
     """Of any entry: how many words (languages with spaces) or characters."""
+    has_thesaurus: bool
+    """Whether its lists are so large that it tells something when they do not know two words to be opposed."""
 
     def lists(self, entry: str) -> bool:
         """Whether it is a word or phrase that does something of itself."""
@@ -83,6 +87,7 @@ class Forms:
     wider: frozenset[int] = frozenset()
     narrower: frozenset[int] = frozenset()
     contrary: frozenset[int] = frozenset()
+    rivals: frozenset[int] = frozenset()
 
 
 @lru_cache(maxsize=100_000)
@@ -96,6 +101,7 @@ def forms(code: str, key: str) -> Forms:
         wider=_of_any(stems, known.wider),
         narrower=_of_any(stems, known.narrower),
         contrary=_of_any(stems, known.contrary),
+        rivals=_of_any(stems, known.rivals),
     )
 
 
@@ -163,7 +169,9 @@ def lexicon(code: str) -> Lexicon:
         wider=_groups(line.partition(">")[0] for line in wordnet if ">" in line),
         narrower=_groups(line.partition(">")[2] for line in wordnet if ">" in line),
         contrary=_contrary(line for line in [*_list(section, "contrary"), *wordnet] if " ! " in line),
+        rivals=_groups(_list(section, "rivals")),
         stative=words["stative"],
+        has_thesaurus=bool(wordnet),
         beginnings=frozenset(entry.split()[0] if spaced else entry[0] for entry in listed if len(entry.split() if spaced else entry) > 1),
         longest=max((len(entry.split()) if spaced else len(entry) for entry in listed), default=1),
     )

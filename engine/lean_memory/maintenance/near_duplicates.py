@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lean_memory.domain import STATES, Fact, FactId, RecordKind, name_key, outranks, value_key
 from lean_memory.maintenance.candidates import Near, Wordings, blocks, near_pairs
 from lean_memory.maintenance.difference import Comparison, Differs, compare, names_its_subject, shown
 from lean_memory.maintenance.drafts import Draft, Snapshot
-from lean_memory.maintenance.wording import wording
+from lean_memory.maintenance.wording import Wording, wording
+from lean_memory.models.ports import CosineThresholds
 from lean_memory.proposals import ProposalKind
 
 _MOST = 8
@@ -31,11 +33,13 @@ def near_duplicates(snapshot: Snapshot, texts: Wordings | None = None) -> Iterat
 
 
 def repeated_elsewhere(snapshot: Snapshot, texts: Wordings | None = None, *, without: frozenset[FactId] = frozenset()) -> Iterator[Draft]:
-    """Demotions of plain statements that another fact, filed in another slot, says word by word.
+    """Demotions of plain statements that another fact, filed in another slot, says as well.
 
     Whom a plain statement is about is a guess, and that no better predicate says it too, so one thing said twice can stand in two slots.
+    Two plain statements are held against each other as in one slot; what has a better predicate must say it word by word.
     Slots have timelines of their own, and a fact cannot close with one of another slot: so nothing is merged, and the plain one (of two,
-    the one recorded later) only leaves the latest searches. `without` are facts that are in another proposal of the same run.
+    the one that says less, or was recorded later) only leaves the latest searches. `without` are facts that are in another proposal of the
+    same run.
     """
     texts = texts or Wordings(snapshot.facts)
     places = [place for place, fact in enumerate(snapshot.facts) if _may_merge(fact, snapshot)]
@@ -43,27 +47,31 @@ def repeated_elsewhere(snapshot: Snapshot, texts: Wordings | None = None, *, wit
         return
     taken = set(without | snapshot.kept)
     for near in near_pairs(snapshot, places, texts, snapshot.thresholds.duplicate):
-        found = _elsewhere(snapshot.facts[near.first], snapshot.facts[near.second])
-        if found is None or not taken.isdisjoint(fact.id for fact in found):
-            continue
-        said = texts[near.first], texts[near.second]
-        if names_its_subject(*said) and compare(*said, exact=True).same:
+        found = _elsewhere(snapshot, near, texts)
+        if found is not None and taken.isdisjoint(fact.id for fact in found):
             taken.update(fact.id for fact in found)
             yield _repeated(*found, near.cosine)
 
 
-def _elsewhere(one: Fact, other: Fact) -> tuple[Fact, Fact] | None:
+def _elsewhere(snapshot: Snapshot, near: Near, texts: Wordings) -> tuple[Fact, Fact] | None:
     """Of two facts of different slots the one that would stay and the plain one that would not; `None` where neither may stand for the other."""
-    if other.predicate == STATES:
-        kept, again = one, other
-    elif one.predicate == STATES:
-        kept, again = other, one
+    one, other = snapshot.facts[near.first], snapshot.facts[near.second]
+    said = texts[near.first], texts[near.second]
+    if not (_may_stand_for(one, other) and said[0].fixed == said[1].fixed and names_its_subject(*said)):
+        return None
+    if one.predicate == other.predicate:
+        kept = _survivor(one, other, _judged(snapshot, near, texts))
     else:
-        return None
+        kept = (other if one.predicate == STATES else one) if compare(*said, exact=True).same else None
+    again = one if kept is other else other
+    return None if kept is None or outranks(again.trust, kept.trust) else (kept, again)
+
+
+def _may_stand_for(one: Fact, other: Fact) -> bool:
+    """Whether one of two facts is a plain statement, and they were said in another slot, in another sentence, and in the same way."""
     is_one_sentence = one.span is not None and (one.episode_id, one.span) == (other.episode_id, other.span)
-    if is_one_sentence or _slot(one)[:2] == _slot(other)[:2] or _slot(one)[2:] != _slot(other)[2:] or outranks(again.trust, kept.trust):
-        return None
-    return kept, again
+    is_plain = STATES in {one.predicate, other.predicate}
+    return is_plain and not is_one_sentence and _slot(one)[:2] != _slot(other)[:2] and _slot(one)[2:] == _slot(other)[2:]
 
 
 def _repeated(kept: Fact, again: Fact, cosine: float) -> Draft:
@@ -79,6 +87,17 @@ def _repeated(kept: Fact, again: Fact, cosine: float) -> Draft:
     )
 
 
+def _judged(snapshot: Snapshot, near: Near, texts: Wordings) -> Comparison:
+    """What the words of two facts tell, and their cosine where it has a say."""
+    one, other = snapshot.facts[near.first], snapshot.facts[near.second]
+    found = same_statement(one, other, (near.first, near.second), texts)
+    if found.same and found.says_more and near.cosine < snapshot.thresholds.duplicate:
+        return replace(found, differs=Differs.WORD)
+    if one.predicate == STATES and _hardly_differs(found, near.cosine, texts[near.first], snapshot.thresholds):
+        return Comparison(differs=None)
+    return found
+
+
 def same_statement(one: Fact, other: Fact, texts: tuple[int, int], read: Wordings) -> Comparison:
     """Hold two facts of one slot against each other, by their texts, and where they have values by these too."""
     said = compare(read[texts[0]], read[texts[1]])
@@ -88,6 +107,20 @@ def same_statement(one: Fact, other: Fact, texts: tuple[int, int], read: Wording
 
 
 _BY_TEXT = frozenset({Differs.NUMBER, Differs.NEGATION})
+_WORDS_OF_A_STATEMENT = 8
+
+
+def _hardly_differs(found: Comparison, cosine: float, said: Wording, thresholds: CosineThresholds) -> bool:
+    """Whether the words that two statements do not share move their vectors so little that they may say the same.
+
+    One other word moves a long statement less than a short one. So what is missing from a cosine of 1 is taken times the words of the
+    statement for each word in doubt; the `near_certain` cosine is that of one word in a statement of a common length. Other languages than
+    that of a thesaurus are left out: there nothing else tells red from blue.
+    """
+    if not (found.doubtful and said.lexicon.has_thesaurus and cosine >= thresholds.duplicate):
+        return False
+    doubt = (1.0 - cosine) * (found.shared + found.doubtful) / found.doubtful
+    return doubt <= (1.0 - thresholds.near_certain) * _WORDS_OF_A_STATEMENT
 
 
 def _slot(fact: Fact) -> tuple[str, str, str, str]:
@@ -110,11 +143,7 @@ def _merges(snapshot: Snapshot, block: Sequence[int], texts: Wordings) -> Iterat
             or texts[near.first].fixed != texts[near.second].fixed
         ):
             continue
-        found = same_statement(one, other, (near.first, near.second), texts)
-        if found.says_more and near.cosine < snapshot.thresholds.duplicate:
-            continue
-        if found.differs is Differs.WORD and one.predicate == STATES and near.cosine >= snapshot.thresholds.near_certain:
-            found = Comparison(differs=None)
+        found = _judged(snapshot, near, texts)
         survivor = _survivor(one, other, found)
         if survivor is not None:
             kept, merged = (near.first, near.second) if survivor is one else (near.second, near.first)

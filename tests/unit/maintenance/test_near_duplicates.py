@@ -52,9 +52,36 @@ def test_an_unknown_word_is_left_to_the_person_where_the_cosine_leaves_hardly_a_
     pairs = [("The dog trots along the beach.", "The dog lopes along the beach."), ("The dog has 2 beds.", "The dog has 3 beds.")]
     close = np.array([[1.0, 0.0], [0.96, 0.28]], np.float32)
     near = [list(near_duplicates(replace(snapshot(pair), vectors=close))) for pair in pairs]
-    farther = np.array([[1.0, 0.0], [0.92, 0.39191837]], np.float32)
     assert [len(drafts) for drafts in near] == [1, 0]
-    assert list(near_duplicates(replace(snapshot(pairs[0]), vectors=farther))) == []
+
+
+def at_cosine(cosine: float, one: str, other: str) -> Snapshot:
+    return replace(snapshot((one, other)), vectors=np.array([[1.0, 0.0], [cosine, (1.0 - cosine**2) ** 0.5]], np.float32))
+
+
+def test_one_unknown_word_among_many_needs_a_higher_cosine_than_among_few() -> None:
+    few = ("The dog trots along the wet beach.", "The dog lopes along the wet beach.")
+    many = tuple(f"{text[:-1]} between the old harbour and the light tower where the ferry to Norderney leaves." for text in few)
+    assert len(list(near_duplicates(at_cosine(0.93, *few)))) == 1
+    assert list(near_duplicates(at_cosine(0.87, *few))) == []
+    assert list(near_duplicates(at_cosine(0.96, *many))) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The ferry to the island leaves in the morning.", "The ferry to the island leaves in the evening."),
+        ("The archive is copied to tape weekly.", "The archive is copied to tape monthly."),
+        ("The hut is at the left end of the meadow.", "The hut is at the right end of the meadow."),
+        ("The loan is signed by the senior partner.", "The loan is signed by the junior partner."),
+        ("The barn belongs to an aunt of the farmer.", "The barn belongs to a niece of the farmer."),
+        ("The baker's oven needs a new door.", "The baker's shop needs a new door."),
+        ("Ворота сада красные и скрипят.", "Ворота сада синие и скрипят."),
+        ("予備の傘は玄関の棚の上にあります。", "予備の傘は寝室の棚の上にあります。"),
+    ],
+)
+def test_what_only_a_small_word_tells_apart_is_not_offered_however_near_by_cosine(one: str, other: str) -> None:
+    assert list(near_duplicates(at_cosine(0.99, one, other))) == []
 
 
 def test_what_is_in_two_slots_or_said_in_two_ways_is_not_offered() -> None:
@@ -115,12 +142,20 @@ def test_a_statement_filed_under_another_subject_is_offered_to_be_put_away_and_n
     ("one", "other"),
     [
         ("He lives behind the barn.", "He lives behind a barn."),
-        ("A fox lives behind the barn.", "A red fox lives behind the barn."),
+        ("A fox lives behind the barn.", "A badger lives behind the barn."),
         ("A fox lives behind the barn.", "No fox lives behind the barn."),
+        ("Two foxes live behind the barn.", "Three foxes live behind the barn."),
     ],
 )
-def test_under_two_subjects_only_the_same_words_about_somebody_named_are_one(one: str, other: str) -> None:
+def test_under_two_subjects_only_what_says_the_same_about_somebody_named_is_one(one: str, other: str) -> None:
     assert not list(repeated_elsewhere(snapshot([fact(one, subject="fox"), fact(other)])))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_statements_under_two_subjects_the_one_that_says_more_stays(turned: bool) -> None:
+    more, less = fact("A red fox lives behind the old barn.", subject="fox"), fact("A fox lives behind the old barn.")
+    [draft] = repeated_elsewhere(snapshot([less, more] if turned else [more, less]))
+    assert (draft.fact_ids, tuple(kept.id for kept in draft.rests_on)) == ((less.id,), (more.id,))
 
 
 def test_a_plain_statement_that_a_better_slot_has_already_is_offered_to_be_put_away_whichever_was_said_first() -> None:
