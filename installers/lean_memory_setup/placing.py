@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from lean_memory_setup.asking import bare_environment
@@ -21,6 +22,14 @@ BRING_IN = "lean-memory-bring-in"
 UNINSTALL = "lean-memory-uninstall"
 _PROGRAM = re.compile(rb"@BIN@/([a-z-]+)")
 _LISTS = (("update-desktop-database", "applications"), ("update-mime-database", "mime"))
+_LISTED = {
+    "applications": ("mimeinfo.cache",),
+    "mime": (
+        "XMLnamespaces", "aliases", "generic-icons", "globs", "globs2", "icons", "magic", "mime.cache", "subclasses", "treemagic", "types",
+        "version",
+    ),
+}  # fmt: skip
+"""What those programs write into each folder from what lies there."""
 
 
 def place(payload: Path, home: Path, prefix: Path) -> list[Path]:
@@ -60,6 +69,24 @@ def remove_placed(home: Path) -> None:
     (home / NOTE).unlink()
     for prefix in {path.parent.parent for path in placed if path.parent.name == "bin"}:
         _tell_desktop(prefix)
+        for name, written in _LISTED.items():
+            _drop_empty_lists(prefix / SHARED / name, written)
+        _drop_empty_folders(prefix / SHARED, placed)
+
+
+def _drop_empty_lists(folder: Path, written: Collection[str]) -> None:
+    """Remove the lists of a folder in which nothing is left that could be on them."""
+    listed = [folder / name for name in written]
+    if all(file in listed for file in _files(folder)):
+        for file in listed:
+            file.unlink(missing_ok=True)
+
+
+def _drop_empty_folders(top: Path, placed: Sequence[Path]) -> None:
+    for folder in sorted({parent for path in placed for parent in path.parents if top in parent.parents}, reverse=True):
+        # One in which something is left stays.
+        with contextlib.suppress(OSError):
+            folder.rmdir()
 
 
 def _is_ours(path: Path, home: Path) -> bool:

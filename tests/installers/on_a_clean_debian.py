@@ -18,11 +18,12 @@ from pathlib import Path
 import pytest
 
 from installers.clean_root import Root, lacking, running_root, until
+from installers.versions import EPOCH, OLD, PROJECT, previous
 
-PROJECT = Path(__file__).parents[2]
+CACHE = "LM_INSTALLERS_CACHE"
+"""A folder with what was downloaded already."""
 KEPT = "LM_INSTALLERS"
 """A folder with `old/` and `new/`, each with a package and a bundle made already."""
-OLD = "0.0.9"
 _ASK = """
 import json, subprocess, sys
 entry = json.load(open(sys.argv[1]))["mcpServers"]["lean-memory"]
@@ -67,14 +68,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     if kept:
         return {which: Path(kept, which) for which in ("old", "new")}
     work = tmp_path_factory.mktemp("made")
-    previous = work / "source"
-    shutil.copytree(PROJECT, previous, ignore=shutil.ignore_patterns(".git", ".venv", "dist", "build", ".hypothesis", "tests"))
-    described = previous / "pyproject.toml"
-    described.write_text(re.sub(r'^version = ".*"', f'version = "{OLD}"', described.read_text(), count=1, flags=re.MULTILINE))
-    for which, source in (("old", previous), ("new", PROJECT)):
+    cache = os.environ.get(CACHE, work / "cache")
+    for which, source in (("old", previous(work / "source")), ("new", PROJECT)):
         words = [sys.executable, "-m", "lean_memory_installers", "deb", "bundle", "--source", source, "--out", work / which]
-        environ = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
-        subprocess.run([*words, "--cache", work / "cache"], env=environ, check=True)
+        environ = {**os.environ, "SOURCE_DATE_EPOCH": str(EPOCH)}
+        subprocess.run([*words, "--cache", cache], env=environ, check=True)
     return {which: work / which for which in ("old", "new")}
 
 

@@ -1,38 +1,46 @@
-"""The setup for Windows under Wine 8: installed silently, asked through an assistant's shim, installed again, uninstalled; the memories stay.
+"""The setup for Windows under Wine 8: made, installed silently, asked through an assistant's shim, brought up to date while it runs, uninstalled.
 
-    python tests/installers/under_wine.py Lean-Memory-…-setup.exe
+    python tests/installers/under_wine.py [EARLIER-setup.exe NEWER-setup.exe]
 
-It wants Debian's wine64, gcc-mingw-w64-x86-64-win32 and a screen (Xvfb, DISPLAY), and takes some minutes. Junctions, WebView2, the tray and the
-registry's effect on a desktop cannot be tried there. It touches nothing but a folder of its own.
+Without files it makes both, as `LM_INSTALLERS_CACHE` has them downloaded or anew. It wants Debian's wine64, xvfb, nsis and
+gcc-mingw-w64-x86-64-win32 and takes some ten minutes. Junctions, WebView2, the tray and the registry's effect on a desktop cannot be tried there.
+It touches nothing but a folder of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from versions import OLD
+from windows_setups import both_setups, wine_needs
 from wine_stubs import put_stubs
 
 BUILTIN = Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows/ucrtbase.dll")
 _PATIENCE = 900.0
 _ANSWERED = "Globex"
+_MENU = "users/*/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Lean Memory"
 
 
 class Wine:
     """A prefix of its own in `folder`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, display: str) -> None:
         self.disk = folder / "prefix" / "drive_c"
         self.environ = {
             **os.environ,
             "HOME": str(folder),
+            "DISPLAY": display,
             "WINEPREFIX": str(folder / "prefix"),
             "WINEARCH": "win64",
             "WINEDEBUG": "-all",
@@ -49,6 +57,7 @@ class Wine:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=_PATIENCE,
             check=False,
         )
@@ -59,77 +68,127 @@ class Wine:
     def found(self, pattern: str) -> list[Path]:
         return sorted(self.disk.glob(pattern))
 
-    def ask(self, shim: Path, calls: list[tuple[str, dict[str, Any]]]) -> list[str]:
-        """What an assistant gets to read that starts the shim and calls these tools."""
+    @contextlib.contextmanager
+    def assistant(self, shim: Path) -> Generator[Assistant]:
+        """An assistant that has started the shim and greeted it; it takes its leave when the block ends."""
         with subprocess.Popen(
             ["wine", str(shim)], env=self.environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as child:
+            one = Assistant(child=child)
+            one.ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "wine", "version": "1"}})
+            yield one
             assert child.stdin is not None
-            assert child.stdout is not None
-            greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "wine", "version": "1"}}
-            said: list[str] = []
-            for number, (method, given) in enumerate([("initialize", greeting), *(("tools/call", call(*one)) for one in calls)]):
-                child.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given}).encode() + b"\n")
-                child.stdin.flush()
-                answer = next(held for held in map(json.loads, child.stdout) if held.get("id") == number)
-                said.append(json.dumps(answer.get("result", answer)))
             child.stdin.close()
-            return said[1:]
 
 
-def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return {"name": name, "arguments": arguments}
+@dataclass(slots=True, kw_only=True)
+class Assistant:
+    """One shim and what is said to it."""
+
+    child: subprocess.Popen[bytes]
+    number: int = field(default=0)
+
+    def ask(self, method: str, given: dict[str, Any]) -> str:
+        """The answer to a request, as it came."""
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        self.number += 1
+        self.child.stdin.write(json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": given}).encode() + b"\n")
+        self.child.stdin.flush()
+        answer = next(held for held in map(json.loads, self.child.stdout) if held.get("id") == self.number)
+        return json.dumps(answer.get("result", answer))
+
+    def insists(self, name: str, given: dict[str, Any], wanted: str) -> None:
+        """Call a tool until its answer holds a word: on a busy machine the service takes longer to start than the shim waits."""
+        deadline = time.monotonic() + _PATIENCE
+        while wanted not in (said := self.ask("tools/call", {"name": name, "arguments": given})):
+            if time.monotonic() > deadline:
+                raise SystemExit(f"The service did not answer: {said}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("setup", type=Path)
-    setup = parser.parse_args().setup.absolute()
-    with tempfile.TemporaryDirectory(prefix="lean-memory-wine-", ignore_cleanup_errors=True) as folder:
-        wine = Wine(Path(folder))
+    parser.add_argument("setups", type=Path, nargs="*", help="an earlier and a newer one; both are made when none is named")
+    given = parser.parse_args().setups
+    lacking = wine_needs()
+    if lacking or len(given) not in (0, 2):
+        parser.error(lacking or "name two setups, or none")
+    with tempfile.TemporaryDirectory(prefix="lean-memory-wine-", ignore_cleanup_errors=True) as folder, screen() as display:
+        old, new = made(Path(folder)) if not given else (given[0].absolute(), given[1].absolute())
+        wine = Wine(Path(folder), display)
         try:
-            check(wine, setup)
+            check(wine, old, new)
         finally:
             subprocess.run(["wineserver", "-k"], env=wine.environ, capture_output=True, timeout=60, check=False)
     print("1 passed, 0 failed")
     return 0
 
 
-def check(wine: Wine, setup: Path) -> None:
-    took("installed", lambda: wine.run(setup, "/S"))
+def made(folder: Path) -> tuple[Path, Path]:
+    cache = Path(os.environ.get("LM_INSTALLERS_CACHE", folder / "cache"))
+    begun = time.monotonic()
+    old, new = both_setups(folder, cache)
+    print(f"made both: {time.monotonic() - begun:.0f} s; {new.name}, packed quickly: {new.stat().st_size / 1e6:.0f} MB", flush=True)
+    return old, new
+
+
+def check(wine: Wine, old: Path, new: Path) -> None:
+    took("installed", lambda: wine.run(old, "/S"))
     [home] = wine.found("users/*/AppData/Local/Programs/Lean Memory")
-    assert len(wine.found("users/*/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Lean Memory/*.lnk")) == 4
-    shim = home / "env" / "lean-memory-mcp.exe"
-    took("remembered", lambda: remembered(wine, shim))
-    question = ("memory_search", {"query": "Where do I work?"})
-    assert _ANSWERED in wine.ask(shim, [question])[0]
-    took("installed again", lambda: wine.run(setup, "/S"))
-    assert _ANSWERED in wine.ask(shim, [question])[0]
+    assert len(wine.found(f"{_MENU}/*.lnk")) == 4
+    assert version(wine, home) == OLD
+    print(f"installed: {sum(file.stat().st_size for file in (home / 'envs').rglob('*') if file.is_file()) / 1e6:.0f} MB")
+    question = ("memory_search", {"query": "Where do I work?"}, _ANSWERED)
+    with wine.assistant(home / "env" / "lean-memory-mcp.exe") as one:
+        took("remembered, with the start of the service", lambda: one.insists("memory_add", {"text": "I work at Globex."}, _ANSWERED))
+        took("found", lambda: one.insists(*question))
+        before = process_of_service(wine)
+        took("brought up to date while it runs", lambda: wine.run(new, "/S"))
+        # The same shim, which began with the program of before.
+        took("found by the assistant of before", lambda: one.insists(*question))
+        assert process_of_service(wine) != before, "the service is another one"
+    assert version(wine, home) != OLD
+    [runtime] = wine.found("users/*/.lean_memory/runtime.json")
+    assert json.loads(runtime.read_bytes())["version"] == version(wine, home)
+    took("installed again", lambda: wine.run(new, "/S"))
     took("uninstalled", lambda: wine.run(home / "uninstall.exe", "/S", f"_?={windows_path(wine, home)}"))
     assert [path.name for path in home.iterdir()] == [] if home.exists() else True
     assert wine.found("users/*/.lean_memory/*.memory.db"), "the memories stay"
-    assert not wine.found("users/*/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Lean Memory")
+    assert not wine.found(_MENU)
 
 
-def remembered(wine: Wine, shim: Path) -> None:
-    """The service may take longer to start than the shim waits, on a machine that is busy."""
-    deadline = time.monotonic() + _PATIENCE
-    while (
-        _ANSWERED
-        not in wine.ask(shim, [("memory_add", {"text": "I work at Globex."}), ("memory_search", {"query": "Where do I work?"})])[1]
-    ):
-        if time.monotonic() > deadline:
-            raise SystemExit("The service did not answer.")
+def version(wine: Wine, home: Path) -> str:
+    return wine.run(home / "env" / "lean-memory.exe", "--version").strip()
+
+
+def process_of_service(wine: Wine) -> int:
+    [runtime] = wine.found("users/*/.lean_memory/runtime.json")
+    return int(json.loads(runtime.read_bytes())["pid"])
 
 
 def windows_path(wine: Wine, path: Path) -> str:
     return "C:\\" + "\\".join(path.relative_to(wine.disk).parts)
 
 
-def took(what: str, doing: Any) -> None:
+def took(what: str, doing: Callable[[], object]) -> None:
     begun = time.monotonic()
     doing()
     print(f"{what}: {time.monotonic() - begun:.0f} s", flush=True)
+
+
+@contextlib.contextmanager
+def screen() -> Generator[str]:
+    """A screen that nobody sees."""
+    reading, writing = os.pipe()
+    words = ["Xvfb", "-displayfd", str(writing), "-nolisten", "tcp"]
+    with subprocess.Popen(words, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        os.close(writing)
+        with os.fdopen(reading, encoding="ascii") as said:
+            display = said.readline().strip()
+        try:
+            yield f":{display}"
+        finally:
+            server.terminate()
 
 
 if __name__ == "__main__":

@@ -38,6 +38,31 @@ def test_what_was_placed_goes_again_but_for_what_somebody_else_put_there_since(t
     assert not (commands / UNINSTALL).exists()
 
 
+def test_the_lists_that_the_desktop_made_go_with_the_last_thing_that_is_on_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    payload, home, prefix, programs = tmp_path / "payload", tmp_path / "home", tmp_path / "prefix", tmp_path / "programs"
+    for file in ("applications/ours.desktop", "mime/packages/ours.xml", "icons/hicolor/16x16/apps/ours.png"):
+        (payload / "share" / file).parent.mkdir(parents=True)
+        (payload / "share" / file).touch()
+    for folder in (home, programs):
+        folder.mkdir()
+    # Stand for the desktop's programs: they write their lists whatever there is.
+    for name, listed in (("update-desktop-database", "mimeinfo.cache"), ("update-mime-database", "globs2")):
+        (programs / name).write_text(f'#!/bin/sh\n: > "$1/{listed}"\n')
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
+    place(payload, home, prefix)
+    assert (prefix / "share" / "mime" / "globs2").exists()
+    remove_placed(home)
+    assert list((prefix / "share").iterdir()) == []
+
+    (prefix / "share" / "applications").mkdir()
+    (prefix / "share" / "applications" / "theirs.desktop").touch()
+    place(payload, home, prefix)
+    remove_placed(home)
+    left = sorted(path.name for path in (prefix / "share").rglob("*"))
+    assert left == ["applications", "mimeinfo.cache", "theirs.desktop"]
+
+
 def test_a_command_of_somebody_else_keeps_its_place_and_the_menu_starts_ours(tmp_path: Path) -> None:
     payload, home, prefix = tmp_path / "payload", tmp_path / "home", tmp_path / "prefix"
     (payload / "share" / "applications").mkdir(parents=True)
