@@ -184,7 +184,9 @@ def start_again(started: Started) -> None:
     folder = started.folder if Path(started.folder).is_dir() else "/"
     if sys.platform == "win32":
         flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.DETACHED_PROCESS
-        subprocess.Popen(words, env=dict(started.environ), cwd=folder, stdin=subprocess.DEVNULL, creationflags=flags, close_fds=True)
+        null = subprocess.DEVNULL
+        # Whoever reads what we say would wait for the end of what goes on.
+        subprocess.Popen(words, env=dict(started.environ), cwd=folder, stdin=null, stdout=null, stderr=null, creationflags=flags)
         return
     theirs = started.user is not None and started.user != os.getuid()
     # The shell leaves at once, so that what it started is nobody's child that would have to be waited for.

@@ -51,19 +51,17 @@ class Wine:
         put_stubs(self.disk / "windows" / "system32", BUILTIN, folder)
 
     def run(self, *words: str | Path) -> str:
-        done = subprocess.run(
-            ["wine", *map(str, words)],
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE,
-            check=False,
-        )
+        # Into a file: what a program leaves running may hold a pipe open.
+        with tempfile.TemporaryFile() as said:
+            words = ("wine", *map(str, words))
+            done = subprocess.run(
+                words, env=self.environ, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, timeout=_PATIENCE, check=False
+            )
+            said.seek(0)
+            told = said.read().decode(errors="replace")
         if done.returncode != 0:
-            raise SystemExit(f"{words[0]} ended with {done.returncode}: {done.stdout[-2000:]} {done.stderr[-2000:]}")
-        return done.stdout
+            raise SystemExit(f"{words[1]} ended with {done.returncode}: {told[-3000:]}")
+        return told
 
     def found(self, pattern: str) -> list[Path]:
         return sorted(self.disk.glob(pattern))
