@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from lean_memory_bridge import pausing
 from lean_memory_bridge.autostart import autostart_of
 from lean_memory_desktop import news, system
 from lean_memory_desktop.doorbell import Doorbell
+from lean_memory_desktop.ending import leave_at_once, stop_on_signals
 from lean_memory_desktop.errands import Errands
 from lean_memory_desktop.housekeeping import Housekeeper
 from lean_memory_desktop.news import Notice
@@ -41,6 +40,8 @@ _REDRAWN_EVERY = 60.0
 _ASSISTANTS_EVERY = 10.0
 """Seconds, at least, between two looks at the assistants' configurations that nobody asked for."""
 _PATIENCE = 40.0
+_LONGEST_END = 15.0
+"""Seconds that icon and window get to end once the memory has; longer it takes only where the screen no longer answers."""
 
 
 class Desk:
@@ -53,7 +54,7 @@ class Desk:
         self._remembered = read_remembered(root)
         self._autostart = autostart_of(root)
         self._lock = threading.RLock()
-        self._quitting = threading.Event()
+        self._quitting, self._has_ended = threading.Event(), threading.Event()
         self._looked_at = -_ASSISTANTS_EVERY
         self._clients: tuple[str, ...] = ()
         self._bell: Doorbell | None = None
@@ -77,7 +78,7 @@ class Desk:
         self._watcher.start()
         threading.Thread(target=self._follow_house, name="house", daemon=True).start()
         threading.Thread(target=self._redraw, name="redraw", daemon=True).start()
-        _stop_on_signals(self.quit)
+        stop_on_signals(self.quit)
         try:
             self._tray.run(self._begin)
         finally:
@@ -87,14 +88,21 @@ class Desk:
                 self._bell.close()
             self._window.stop()
             self._notifier.stop()
+            self._has_ended.set()
 
     def quit(self) -> None:
-        """Begin to end. Any thread and any signal handler may call it, more than once."""
+        """Begin to end. Any thread may call it, more than once."""
         if self._quitting.is_set():
             return
         self._quitting.set()
         self._house.end()
         threading.Thread(target=self._tray.stop, daemon=True).start()
+        threading.Thread(target=self._insist, name="end", daemon=True).start()
+
+    def _insist(self) -> None:
+        self._house.stop()
+        if not self._has_ended.wait(_LONGEST_END):
+            leave_at_once("The icon did not end, so this process does without that")
 
     def _begin(self) -> None:
         if self._opens:
@@ -236,20 +244,3 @@ class Desk:
             text = str(error)
         if text:
             self._notifier.show(Notice(title="The memory cannot be shown", text=text, page="", is_trouble=True))
-
-
-def _stop_on_signals(stop: Callable[[], None]) -> None:
-    """End in good order at a signal. GTK's loop takes Python's own handlers away or sleeps through them, so there it is asked to listen."""
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
-    if sys.platform == "linux":
-        glib: Any = import_module("gi.repository.GLib")
-        for name in names:
-
-            def end(*_: object) -> bool:
-                stop()
-                return True
-
-            glib.unix_signal_add(glib.PRIORITY_DEFAULT, getattr(signal, name), end)
-        return
-    for name in names:
-        signal.signal(getattr(signal, name), lambda _number, _frame: stop())

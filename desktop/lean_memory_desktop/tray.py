@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from lean_memory_desktop.icon import draw
@@ -22,6 +24,7 @@ class Tray:
     def __init__(self, library: Any, first: View, *, chosen: Callable[[Action], None], panel: Callable[[], Panel]) -> None:
         self._library, self._chosen, self._panel = library, chosen, panel
         self._shown, self._on = first, panel()
+        _keep_to_the_icon()
         self._icon = library.Icon(NAME, self._drawn(), first.title[:_SHORTEST_TITLE], self._menu(first.menu))
 
     def run(self, ready: Callable[[], None]) -> None:
@@ -78,6 +81,32 @@ class Tray:
             # What a click on the icon itself does, where the system has such a thing.
             default=action == Action(do=Do.OPEN, what="memories"),
         )
+
+
+class _Silent:
+    """Stands in the place of the library's own notifications."""
+
+    def notify(self, *_: object) -> None:
+        """Show nothing."""
+
+    def hide(self) -> None:
+        """Hide nothing."""
+
+
+def _keep_to_the_icon() -> None:
+    """Keep the library from what is not its task here, and which it does with GTK before it shows the icon.
+
+    It makes ready for notifications, of which it is given none, and raises where no session bus answers; at the end it hides them, and raises
+    where nobody shows any. And it lets Ctrl-C end the process at once.
+    """
+    gtk = sys.modules.get("pystray._util.gtk")
+    if gtk is not None:
+        gtk.__dict__["notify_dbus"] = SimpleNamespace(Notifier=_Silent)
+        gtk.__dict__["signal"] = SimpleNamespace(SIGINT=signal.SIGINT, SIG_DFL=signal.SIG_DFL, signal=_ignored)
+
+
+def _ignored(*_: object) -> None:
+    """Do nothing."""
 
 
 def _plain(label: str) -> str:

@@ -11,15 +11,16 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory.only_one import only_one
 from lean_memory_bridge.client import ServiceClient
+from lean_memory_desktop.orders import followed, leave
 from lean_memory_desktop.remembered import read_object, write_object
 from lean_memory_desktop.system import add_system_gtk
 from lean_memory_desktop.way_in import found_within, link_to
@@ -73,7 +74,7 @@ class Window:
         self._address = ""
         self._window: Any = None
 
-    def run(self, page: str, orders: IO[str]) -> None:
+    def run(self, page: str, orders: Iterable[str]) -> None:
         """Show `page` and follow the orders until they end."""
         address, link = self._way_in(page)
         screens = [(one.x, one.y, one.width, one.height) for one in self._library.screens]
@@ -89,13 +90,13 @@ class Window:
         window.events.moved += self._moved
         self._library.start(self._obey, (link, orders))
 
-    def _obey(self, link: str, orders: IO[str]) -> None:
+    def _obey(self, link: str, orders: Iterable[str]) -> None:
         # Not before the window stands: a page that came first would find no storage for its key. And no order before the page has come, as
         # another page in its place would let the code go to waste.
         self._window.load_url(link)
         self._window.events.loaded.wait(_PATIENCE)
         self._say(SHOWN)
-        for order in _lines(orders):
+        for order in orders:
             if order == "quit":
                 break
             if order.startswith("show"):
@@ -174,9 +175,10 @@ def main() -> int:
     with only_one(given.root / LOCK_FILE) as mine:
         if not mine:
             return EXIT_ALREADY_OPEN
+        orders = followed(sys.stdin)
         add_system_gtk()
         try:
-            Window(given.root, web_engine(), _teller()).run(given.page, sys.stdin)
+            Window(given.root, web_engine(), _teller()).run(given.page, orders)
         except (ImportError, ValueError) as error:
             print(f"No web engine: {error}", file=sys.stderr)
             return EXIT_NO_ENGINE
@@ -204,10 +206,6 @@ def _teller() -> Callable[[str], None]:
     return say
 
 
-def _lines(orders: IO[str]) -> Iterator[str]:
-    for line in orders:
-        yield line.strip()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    # Not by way of the interpreter's end, which waits for every thread that the web engine has left.
+    leave(main())

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,6 +57,8 @@ class Desktop:
 
     environ: Mapping[str, str]
     folder: Path
+    programs: Mapping[str, subprocess.Popen[bytes]]
+    """What makes up the desktop, by the names of the programs."""
 
     def ask(self, *words: str) -> str:
         """What a command on this desktop prints; empty where it fails."""
@@ -83,8 +85,8 @@ class Desktop:
 
 
 @contextlib.contextmanager
-def desktop(folder: Path, environ: Mapping[str, str]) -> Generator[Desktop]:
-    """A desktop until the block ends; what it writes is in `folder`."""
+def desktop(folder: Path, environ: Mapping[str, str], shows: Sequence[str] = ("openbox", "tint2", "dunst")) -> Generator[Desktop]:
+    """A desktop until the block ends, with those programs on it; what it writes is in `folder`."""
     folder.mkdir(exist_ok=True)
     (folder / "tint2rc").write_text(_PANEL, encoding="utf-8")
     (folder / "dunstrc").write_text(_NOTICES, encoding="utf-8")
@@ -110,12 +112,21 @@ def desktop(folder: Path, environ: Mapping[str, str]) -> Generator[Desktop]:
         folder.chmod(0o700)
         _start(stack, folder, ["dbus-daemon", "--session", "--nofork", f"--address=unix:path={bus}"], seen)
         eventually(bus.exists)
-        _start(stack, folder, ["openbox"], seen)
-        _start(stack, folder, ["tint2", "-c", str(folder / "tint2rc")], seen)
-        _start(stack, folder, ["dunst", "-conf", str(folder / "dunstrc")], seen)
-        found = Desktop(environ=seen, folder=folder)
-        eventually(lambda: found.ask("dunstctl", "count"))
+        words = {"openbox": [], "tint2": ["-c", str(folder / "tint2rc")], "dunst": ["-conf", str(folder / "dunstrc")]}
+        programs = {name: _start(stack, folder, [name, *words[name]], seen) for name in shows}
+        found = Desktop(environ=seen, folder=folder, programs={"Xvfb": screen, **programs})
+        if "dunst" in shows:
+            eventually(lambda: found.ask("dunstctl", "count"))
         yield found
+
+
+@contextlib.contextmanager
+def shown_by_dunst(desk: Desktop) -> Generator[None]:
+    """Somebody who shows notifications on a desktop without any, until the block ends."""
+    with contextlib.ExitStack() as stack:
+        _start(stack, desk.folder, ["dunst", "-conf", str(desk.folder / "dunstrc")], desk.environ)
+        eventually(lambda: desk.ask("dunstctl", "count"))
+        yield
 
 
 def _start(stack: contextlib.ExitStack, folder: Path, words: list[str], environ: Mapping[str, str], *kept: int) -> subprocess.Popen[bytes]:

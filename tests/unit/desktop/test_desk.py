@@ -26,6 +26,8 @@ REASON = "The service ended 6 times, the last time with code 1."
 class Icon:
     """Keeps what it was given last, until it is stopped."""
 
+    can_end = True
+
     def __init__(self, _name: str, icon: Any, title: str, menu: Any) -> None:
         self.icon, self.title, self.menu, self.visible = icon, title, menu, False
         self._stopped = threading.Event()
@@ -36,6 +38,10 @@ class Icon:
         assert self._stopped.wait(60)
 
     def stop(self) -> None:
+        if self.can_end:
+            self._stopped.set()
+
+    def thaw(self) -> None:
         self._stopped.set()
 
 
@@ -91,7 +97,7 @@ def ends(monkeypatch: pytest.MonkeyPatch, told: queue.SimpleQueue[Notice]) -> qu
     library = SimpleNamespace(Icon=Icon, Menu=Menu, MenuItem=MenuItem)
     monkeypatch.setattr(desk, "import_module", lambda _: library)
     monkeypatch.setattr(housekeeping, "Household", Household)
-    monkeypatch.setattr(desk, "_stop_on_signals", lambda _: None)
+    monkeypatch.setattr(desk, "stop_on_signals", lambda _: None)
     monkeypatch.setattr("lean_memory_desktop.notify.Notifier.show", lambda _, notice: told.put(notice))
     return Household.ends
 
@@ -204,5 +210,19 @@ def test_it_tells_the_time_of_the_zone_in_which_the_computer_is_by_now(
     zones.append(ZoneInfo("Asia/Tokyo"))
     eventually(lambda: shown[-1].now.tzinfo == zones[1])
     choose("Quit")
+    app.join(60)
+    assert not app.is_alive()
+
+
+def test_an_icon_that_does_not_end_is_not_waited_for(root: Path, ends: queue.SimpleQueue[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    del ends
+    left: queue.SimpleQueue[str] = queue.SimpleQueue()
+    monkeypatch.setattr(desk, "leave_at_once", left.put)
+    monkeypatch.setattr(desk, "_LONGEST_END", 0.05)
+    monkeypatch.setattr(Icon, "can_end", False)
+    app = running(root)
+    choose("Quit")
+    assert "did not end" in left.get(timeout=10)
+    seen[0].thaw()
     app.join(60)
     assert not app.is_alive()

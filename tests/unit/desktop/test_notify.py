@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import queue
 import sys
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from typing import Any
 import desktop_notifier
 import pytest
 
+from lean_memory_desktop import notify
 from lean_memory_desktop.news import Notice
 from lean_memory_desktop.notify import Notifier
 
@@ -18,18 +21,26 @@ ALARM = Notice(title="Needs you", text="The disk is full.", page="settings", is_
 
 
 class Backend:
-    """Stands for the system: notes what it is sent, and clicks on it."""
+    """Stands for the system: notes what it is sent, and clicks on it. So many of the next ones as `missed` says are shown by nobody."""
 
     def __init__(self) -> None:
         self.sent: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self.missed = self.made = 0
 
     def __call__(self, **_: Any) -> Backend:
+        self.made += 1
         return self
 
     async def send(self, **given: Any) -> None:
         self.sent.put(given)
         if given["title"] == "raise":
             raise OSError("nobody there")
+        if given["title"] == "hang":
+            await asyncio.Event().wait()
+        if self.missed:
+            self.missed -= 1
+            return
+        given["on_dispatched"]()
         given["on_clicked"]()
 
 
@@ -48,7 +59,7 @@ def clicked() -> queue.SimpleQueue[Notice]:
 @pytest.fixture
 def notifier(backend: Backend, clicked: queue.SimpleQueue[Notice]) -> Iterator[Notifier]:
     del backend
-    made = Notifier(clicked.put)
+    made = Notifier(clicked.put, pauses=(0.02, 0.02, 0.02))
     made.start()
     yield made
     made.stop()
@@ -70,6 +81,33 @@ def test_where_nothing_can_be_shown_the_next_one_is_tried_all_the_same(notifier:
     notifier.show(Notice(title="raise", text="", page=""))
     notifier.show(DIGEST)
     assert clicked.get(timeout=10) == DIGEST
+
+
+def test_what_nobody_shows_is_tried_again_with_a_new_connection_and_the_log_says_so_once(
+    notifier: Notifier, backend: Backend, clicked: queue.SimpleQueue[Notice], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    backend.missed = 3
+    notifier.show(DIGEST)
+    assert clicked.get(timeout=10) == DIGEST
+    assert backend.made == 4
+    notifier.show(ALARM)
+    assert clicked.get(timeout=10) == ALARM
+    assert [record.getMessage().split(" (")[0] for record in caplog.records if record.name == "lean_memory_desktop.notify"] == [
+        "Notifications cannot be shown",
+        "Notifications are shown again",
+    ]
+
+
+def test_what_may_be_shown_yet_is_not_sent_again(
+    notifier: Notifier, backend: Backend, clicked: queue.SimpleQueue[Notice], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notify, "_LONGEST_SENDING", 0.05)
+    notifier.show(Notice(title="hang", text="", page=""))
+    notifier.show(DIGEST)
+    assert clicked.get(timeout=10) == DIGEST
+    assert [backend.sent.get(timeout=10)["title"] for _ in range(2)] == ["hang", DIGEST.title]
+    assert backend.made == 1
 
 
 def test_without_the_library_nothing_is_shown_and_nothing_breaks(

@@ -79,6 +79,25 @@ def test_there_is_one_window_which_is_told_what_to_show_and_ends_with_its_keeper
     assert len(told(root)) == 3
 
 
+def test_one_that_cannot_end_in_good_order_goes_with_its_keeper_all_the_same(root: Path) -> None:
+    body = """
+        import os, threading
+        from lean_memory_desktop.orders import followed
+        orders = followed(sys.stdin, patience=0.1)
+        threading.Thread(target=threading.Event().wait).start()
+        for order in orders: print(os.getpid(), order, file=out)
+    """
+    windows = keeper(root, body, queue.SimpleQueue())
+    windows.show("")
+    windows.show("review")
+    eventually(lambda: told(root))
+    pid, *order = told(root)[0].split()
+    assert order == ["show", "review"]
+    windows.stop()
+    assert not is_alive(int(pid))
+    assert not (root / "logs" / "window.log").read_text(encoding="utf-8")
+
+
 def test_without_a_web_engine_the_browser_shows_every_page(root: Path) -> None:
     shown: queue.SimpleQueue[str] = queue.SimpleQueue()
     windows = keeper(root, f"sys.exit({EXIT_NO_ENGINE})", shown)
