@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from typing import IO
 
-LONGEST_GOODBYE = 3.0
+LONGEST_GOODBYE = 2.0
 """Seconds."""
 
 

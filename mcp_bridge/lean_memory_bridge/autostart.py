@@ -6,16 +6,19 @@ import os
 import plistlib
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
+from xml.parsers.expat import ExpatError
 
 NAME = "lean-memory"
 LABEL = "org.leanmemory.tray"
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
 RUN_VALUE = "Lean Memory"
+APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
+"""Where Windows keeps, under the same name, that its task manager switched an entry off: bytes of which the first is odd then."""
 _MEANS_MORE = '\\"`$'
 """Characters that mean something within the double quotes of a desktop entry."""
 
@@ -30,13 +33,17 @@ class Autostart(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileAtLogin:
-    """A file in a folder that the system looks through at login."""
+    """A file in a folder that the system looks through at login. `is_off` tells of its text whether the system passes it over."""
 
     file: Path
     content: bytes
+    is_off: Callable[[bytes], bool]
 
     def is_on(self) -> bool:
-        return self.file.exists()
+        try:
+            return not self.is_off(self.file.read_bytes())
+        except OSError:
+            return False
 
     def turn_on(self) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -57,13 +64,28 @@ def _desktop_entry(folder: Path, words: Sequence[str]) -> FileAtLogin:
         "Terminal=false",
         "X-GNOME-Autostart-enabled=true",
     )
-    return FileAtLogin(file=folder / f"{NAME}.desktop", content=("\n".join(lines) + "\n").encode())
+    return FileAtLogin(file=folder / f"{NAME}.desktop", content=("\n".join(lines) + "\n").encode(), is_off=_is_hidden)
+
+
+def _is_hidden(entry: bytes) -> bool:
+    """Whether a desktop entry was switched off, as the desktops' own settings do it instead of removing it."""
+    keys = [line.partition("=") for line in entry.decode("utf-8", "replace").splitlines()]
+    said = {key.strip(): value.strip().lower() for key, _, value in keys}
+    return said.get("Hidden") == "true" or said.get("X-GNOME-Autostart-enabled") == "false"
 
 
 def _launch_agent(folder: Path, words: Sequence[str]) -> FileAtLogin:
     """macOS: a property list that launchd reads at the next login."""
     agent = {"Label": LABEL, "ProgramArguments": list(words), "RunAtLoad": True, "ProcessType": "Interactive"}
-    return FileAtLogin(file=folder / f"{LABEL}.plist", content=plistlib.dumps(agent))
+    return FileAtLogin(file=folder / f"{LABEL}.plist", content=plistlib.dumps(agent), is_off=_is_disabled)
+
+
+def _is_disabled(agent: bytes) -> bool:
+    """Whether a launch agent says that it is not to be started."""
+    try:
+        return plistlib.loads(agent).get("Disabled") is True
+    except (ValueError, AttributeError, ExpatError):
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,26 +96,36 @@ class RunKey:
     words: Sequence[str]
 
     def is_on(self) -> bool:
-        try:
-            with self._key(self.registry.KEY_READ) as key:
-                self.registry.QueryValueEx(key, RUN_VALUE)
-        except FileNotFoundError:
+        if self._value(RUN_KEY) is None:
             return False
-        return True
+        approved = self._value(APPROVED_KEY)
+        return not (isinstance(approved, bytes) and approved[:1] and approved[0] & 1)
 
     def turn_on(self) -> None:
+        self._remove(APPROVED_KEY)
         with self.registry.CreateKeyEx(self.registry.HKEY_CURRENT_USER, RUN_KEY, 0, self.registry.KEY_WRITE) as key:
             self.registry.SetValueEx(key, RUN_VALUE, 0, self.registry.REG_SZ, subprocess.list2cmdline(self.words))
 
     def turn_off(self) -> None:
+        for path in (RUN_KEY, APPROVED_KEY):
+            self._remove(path)
+
+    def _value(self, path: str) -> object:
         try:
-            with self._key(self.registry.KEY_WRITE) as key:
+            with self._key(path, self.registry.KEY_READ) as key:
+                return self.registry.QueryValueEx(key, RUN_VALUE)[0]
+        except FileNotFoundError:
+            return None
+
+    def _remove(self, path: str) -> None:
+        try:
+            with self._key(path, self.registry.KEY_WRITE) as key:
                 self.registry.DeleteValue(key, RUN_VALUE)
         except FileNotFoundError:
             return
 
-    def _key(self, access: int) -> Any:
-        return self.registry.OpenKey(self.registry.HKEY_CURRENT_USER, RUN_KEY, 0, access)
+    def _key(self, path: str, access: int) -> Any:
+        return self.registry.OpenKey(self.registry.HKEY_CURRENT_USER, path, 0, access)
 
 
 def autostart_of(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lean_memory_bridge.autostart import LABEL, RUN_KEY, RUN_VALUE, Autostart, autostart_of
+from lean_memory_bridge.autostart import APPROVED_KEY, LABEL, RUN_KEY, RUN_VALUE, Autostart, autostart_of
 
 
 class FakeRegistry:
@@ -19,7 +19,7 @@ class FakeRegistry:
     HKEY_CURRENT_USER, KEY_READ, KEY_WRITE, REG_SZ = "HKCU", 1, 2, 1
 
     def __init__(self) -> None:
-        self.keys: dict[str, dict[str, str]] = {}
+        self.keys: dict[str, dict[str, Any]] = {}
         self._path = ""
 
     def OpenKey(self, root: str, path: str, _reserved: int = 0, _access: int = 1) -> FakeRegistry:  # noqa: N802 - its name there
@@ -36,7 +36,7 @@ class FakeRegistry:
     def SetValueEx(self, _key: Any, name: str, _reserved: int, _kind: int, value: str) -> None:  # noqa: N802
         self.keys[self._path][name] = value
 
-    def QueryValueEx(self, _key: Any, name: str) -> tuple[str, int]:  # noqa: N802
+    def QueryValueEx(self, _key: Any, name: str) -> tuple[Any, int]:  # noqa: N802
         if name not in self.keys[self._path]:
             raise FileNotFoundError(name)
         return self.keys[self._path][name], 1
@@ -71,6 +71,45 @@ def test_it_is_off_until_it_is_chosen_and_gone_afterwards(platform: str, tmp_pat
         assert not login.is_on()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     assert all(not values for values in registry.keys.values())
+
+
+def switch_off(platform: str, home: Path, registry: FakeRegistry) -> None:
+    """What the system's own settings do."""
+    if platform == "win32":
+        registry.keys.setdefault(APPROVED_KEY, {})[RUN_VALUE] = b"\x03" + bytes(11)
+    elif platform == "darwin":
+        file = home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+        file.write_bytes(plistlib.dumps({**plistlib.loads(file.read_bytes()), "Disabled": True}))
+    else:
+        file = home / ".config" / "autostart" / "lean-memory.desktop"
+        file.write_text(file.read_text(encoding="utf-8") + "Hidden=true\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_it_is_off_where_the_systems_settings_switched_it_off_and_can_be_chosen_again(platform: str, tmp_path: Path) -> None:
+    registry = FakeRegistry()
+    login = of(platform, tmp_path, registry)
+    login.turn_on()
+    switch_off(platform, tmp_path, registry)
+    assert not login.is_on()
+    login.turn_on()
+    assert login.is_on()
+    switch_off(platform, tmp_path, registry)
+    login.turn_off()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert all(not values for values in registry.keys.values())
+
+
+def test_gnome_has_a_key_of_its_own_for_it_and_what_cannot_be_read_is_off(tmp_path: Path) -> None:
+    login = of("linux", tmp_path)
+    login.turn_on()
+    file = tmp_path / ".config" / "autostart" / "lean-memory.desktop"
+    file.write_text(file.read_text(encoding="utf-8").replace("enabled=true", "enabled=false"), encoding="utf-8")
+    assert not login.is_on()
+    agent = of("darwin", tmp_path)
+    agent.turn_on()
+    (tmp_path / "Library" / "LaunchAgents" / f"{LABEL}.plist").write_bytes(b"<plist>")
+    assert not agent.is_on()
 
 
 def test_linux_reads_back_the_words_that_were_written(tmp_path: Path) -> None:
