@@ -55,7 +55,7 @@ class Patience:
     One that dies so often before it ever did its work is given up; one that worked is not, as giving up would help nobody.
     """
 
-    pauses: Sequence[float] = (0.1, 0.5, 1.0, 2.0, 4.0)
+    pauses: Sequence[float] = (0.1, 0.25, 0.5, 1.0, 2.0)
     window: float = 60.0
 
     def pause(self, deaths: Sequence[Death]) -> float | None:
