@@ -31,7 +31,8 @@ def main(words: Sequence[str] | None = None) -> int:
         made = _linux(given.kinds, source, cache, out, epoch)
         for kind in _OF_ONE_MODULE:
             if kind in given.kinds:
-                made += _other(kind, source, cache, out, epoch)
+                more = {"with_python": False} if kind == "macos" and given.without_python else {}
+                made += _other(kind, source, cache, out, epoch, **more)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"Not made: {error}", file=sys.stderr)
         return 1
@@ -54,10 +55,10 @@ def _linux(kinds: Sequence[str], source: Path, cache: Path, out: Path, epoch: in
     return made
 
 
-def _other(kind: str, source: Path, cache: Path, out: Path, epoch: int) -> list[Path]:
+def _other(kind: str, source: Path, cache: Path, out: Path, epoch: int, **more: bool) -> list[Path]:
     name, target = _OF_ONE_MODULE[kind]
     # Loaded when it is asked for: what it packs with need not be here for the others.
-    installer = import_module(name).build(source=source, cache=cache, out=out, epoch=epoch)
+    installer = import_module(name).build(source=source, cache=cache, out=out, epoch=epoch, **more)
     return [installer, _bill(cache, target, out, epoch)]
 
 
@@ -86,6 +87,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("kinds", nargs="*", choices=KINDS, default=list(KINDS), help="which; all of them when none is named")
     parser.add_argument("--out", type=Path, default=Path("dist/installers"), help="where the installers go")
     parser.add_argument("--cache", type=Path, default=Path("build/installers"), help="what was downloaded, for the next time")
+    parser.add_argument(
+        "--without-python",
+        action="store_true",
+        help="make the app for macOS without a Python, which it then fetches when it is first started",
+    )
     parser.add_argument("--source", type=Path, default=Path(__file__).parents[2], help="the project")
     return parser
 

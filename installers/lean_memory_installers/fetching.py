@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
+import urllib.request
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from lean_memory_installers.locked import FROM_SOURCE, Locked
 from lean_memory_installers.targets import Target
@@ -28,6 +31,19 @@ def fetch_uv(tools: Path, target: Target, folder: Path) -> bytes:
     with zipfile.ZipFile(wheel) as held:
         name = next(name for name in held.namelist() if name.endswith(f"/scripts/{target.uv}"))
         return held.read(name)
+
+
+def fetch_pinned(cache: Path, address: str, sha256: str, fetch: Callable[[str], bytes] | None = None) -> Path:
+    """The file at an address, in `cache`, fetched once. Raises `ValueError` where it is another file than the one that is meant, and `OSError`."""
+    kept = cache / unquote(address.rpartition("/")[2])
+    if not kept.exists():
+        held = (fetch or _fetched)(address)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(held)
+    if hashlib.sha256(kept.read_bytes()).hexdigest() != sha256:
+        kept.unlink()
+        raise ValueError(f"{kept.name} is not the file that was meant.")
+    return kept
 
 
 def make_wheel(locked: Locked, epoch: int, folder: Path) -> Path:
@@ -83,3 +99,11 @@ def _without_markers(text: str) -> str:
     """A list whose every line is wanted: pip reads markers for the computer it runs on, not for the one it fetches for."""
     lines = (line.partition(" ; ")[0] + " \\" if " ; " in line and not line.startswith(" ") else line for line in text.splitlines())
     return "\n".join(lines) + "\n"
+
+
+def _fetched(address: str) -> bytes:
+    try:
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            return answer.read()
+    except OSError as error:
+        raise OSError(f"{address} cannot be fetched: {error}") from error

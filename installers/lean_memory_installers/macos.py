@@ -6,12 +6,15 @@ import os
 import plistlib
 import shutil
 import stat
+import tarfile
+import tempfile
 import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from lean_memory_installers.assembling import assemble
+from lean_memory_installers.fetching import fetch_pinned
 from lean_memory_installers.icons import write_icns
 from lean_memory_installers.targets import MACOS
 from lean_memory_setup.payload import Payload
@@ -22,24 +25,48 @@ IDENTIFIER = "org.leanmemory.app"
 BUNDLE_TYPE = "org.leanmemory.bundle"
 OLDEST = "14.0"
 PYTHON = "python"
-"""The folder beside the payload in the cache where a CPython for Apple silicon may lie, with its `bin/python3`: it is put into the app then."""
+"""The folder of the app with its CPython."""
+CPYTHON_AT = (
+    "https://github.com/astral-sh/python-build-standalone/releases/download/20260814/"
+    "cpython-3.13.15%2B20260814-aarch64-apple-darwin-install_only_stripped.tar.gz"
+)
+CPYTHON_SHA256 = "6d472fc49a4d95e58214a992c4c92aa73fe2a935837a01a9a36bab0bec6d72f3"
+"""Of a CPython that may be put anywhere, as `uv` and another project have it written down. No registry of packages holds one for macOS."""
 _PROGRAM = "lean-memory"
 _ICON = "lean-memory.icns"
 
 
-def build(*, source: Path, cache: Path, out: Path, epoch: int) -> Path:
-    """Make `Lean-Memory-VERSION-macos-arm64.zip` in the folder `out`; its path. Raises `OSError`, `ValueError`, `subprocess.CalledProcessError`."""
+def build(*, source: Path, cache: Path, out: Path, epoch: int, with_python: bool = True) -> Path:
+    """Make `Lean-Memory-VERSION-macos-arm64.zip` in the folder `out`; its path.
+
+    Without a Python in it (where its archive cannot be fetched) the app fetches one when it is first started, by `uv`, which knows its digest.
+    Raises `OSError`, `ValueError` and `subprocess.CalledProcessError`.
+    """
     work = cache / MACOS.name
+    python = unpacked_python(fetch_pinned(cache, CPYTHON_AT, CPYTHON_SHA256), work / PYTHON) if with_python else None
     payload = assemble(MACOS, source=source, cache=cache, folder=work / "payload", epoch=epoch)
     folder = work / "app"
     shutil.rmtree(folder, ignore_errors=True)
     icon = work / _ICON
     write_icns(icon)
-    write_app(payload, source=source, folder=folder, icon=icon, python=work / PYTHON if (work / PYTHON).is_dir() else None)
+    write_app(payload, source=source, folder=folder, icon=icon, python=python)
     out.mkdir(parents=True, exist_ok=True)
     archive = out / f"Lean-Memory-{payload.version}-{MACOS.name}.zip"
     archive_app(folder, archive, epoch)
     return archive
+
+
+def unpacked_python(archive: Path, folder: Path) -> Path:
+    """The CPython of an archive in `folder`, made anew. Raises `ValueError` where it holds none."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        with tarfile.open(archive) as held:
+            held.extractall(scratch, filter="data")
+        if not Path(scratch, PYTHON, "bin", "python3").exists():
+            raise ValueError(f"There is no Python in {archive.name}.")
+        Path(scratch, PYTHON).rename(folder)
+    return folder
 
 
 def write_app(payload: Payload, *, source: Path, folder: Path, icon: Path, python: Path | None = None) -> Path:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import shutil
 import subprocess
 import tempfile
-import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,15 +14,14 @@ from importlib.resources import files
 from pathlib import Path
 
 from lean_memory_installers.assembling import EARLIEST, SETUP, assemble, listing
-from lean_memory_installers.fetching import run_pip, words_for
+from lean_memory_installers.fetching import fetch_pinned, run_pip, words_for
 from lean_memory_installers.icons import write_ico
 from lean_memory_installers.locked import read_locked
 from lean_memory_installers.targets import WINDOWS
 from lean_memory_setup.payload import FILE, REQUIREMENTS, Payload, read_payload
 from lean_memory_setup.windows import PACKED, PROGRAMS, PYTHON
 
-EMBEDDABLE = "python-3.13.12-embed-amd64.zip"
-EMBEDDABLE_AT = f"https://www.python.org/ftp/python/3.13.12/{EMBEDDABLE}"
+EMBEDDABLE_AT = "https://www.python.org/ftp/python/3.13.12/python-3.13.12-embed-amd64.zip"
 EMBEDDABLE_SHA256 = "76f238f606250c87c6beac75dccd35ee99070a13490555936abb6cb64ecce3d0"
 """Of the archive that python.org gives out, as three independent projects have it written down."""
 SIGN = "LM_SIGN_WINDOWS"
@@ -61,16 +58,8 @@ def build(*, source: Path, cache: Path, out: Path, epoch: int, python: Path | No
 
 
 def official_python(cache: Path, fetch: Callable[[str], bytes] | None = None) -> Path:
-    """The embeddable CPython of python.org, fetched once. Raises `ValueError` where it is another file than the one that is meant."""
-    kept = cache / EMBEDDABLE
-    if not kept.exists():
-        held = (fetch or _fetched)(EMBEDDABLE_AT)
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(held)
-    if hashlib.sha256(kept.read_bytes()).hexdigest() != EMBEDDABLE_SHA256:
-        kept.unlink()
-        raise ValueError(f"{EMBEDDABLE} is not the file that was meant.")
-    return kept
+    """The embeddable CPython of python.org. Raises like `fetch_pinned`."""
+    return fetch_pinned(cache, EMBEDDABLE_AT, EMBEDDABLE_SHA256, fetch)
 
 
 def unpack(wheels: Payload, python: Path, folder: Path) -> Payload:
@@ -152,8 +141,3 @@ def _four_numbers(version: str) -> str:
     """A version as Windows wants it: four numbers."""
     numbers = [part for part in version.split(".") if part.isdecimal()]
     return ".".join((*numbers, "0", "0", "0", "0")[:4])
-
-
-def _fetched(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=60) as answer:
-        return answer.read()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import plistlib
 import shutil
 import stat
 import subprocess
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from PIL import Image
 
 from lean_memory_bridge.autostart import autostart_of
 from lean_memory_installers.icons import write_icns
-from lean_memory_installers.macos import APP, UNINSTALL, archive_app, write_app
+from lean_memory_installers.macos import APP, UNINSTALL, archive_app, unpacked_python, write_app
 from lean_memory_setup.payload import Payload
 
 SOURCE = Path(__file__).parents[3]
@@ -123,6 +125,35 @@ def test_a_damaged_app_says_so_installs_nothing_and_lets_an_earlier_version_go_o
     done, told = started(damaged, tmp_path)
     assert "the earlier one goes on" in done.stderr
     assert told[-1] == "-P -m lean_memory_desktop"
+
+
+def test_an_app_without_a_python_says_so_where_it_cannot_fetch_one(tmp_path: Path, icon: Path) -> None:
+    folder = tmp_path / "payload"
+    folder.mkdir()
+    (folder / "uv").write_text("#!/bin/sh\necho 'no route' >&2\nexit 2\n")
+    (folder / "uv").chmod(0o755)
+    payload = Payload(folder=folder, version="1", target="macos-arm64", pythons=("3.13",), uv="uv", files=(), digest="0" * 64)
+    done, told = started(write_app(payload, source=SOURCE, folder=tmp_path / "made", icon=icon), tmp_path)
+    assert (done.returncode, told) == (1, [])
+    assert "nothing was changed. no route\nThis app brings no Python, and it could not be fetched." in done.stderr
+
+
+def test_the_python_of_the_app_is_taken_out_of_the_archive_that_was_meant(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "cpython.tar.gz", "w:gz") as into:
+        held = tarfile.TarInfo("python/bin/python3.13")
+        held.mode, held.size = 0o755, 2
+        into.addfile(held, io.BytesIO(b"#!"))
+        link = tarfile.TarInfo("python/bin/python3")
+        link.type, link.linkname = tarfile.SYMTYPE, "python3.13"
+        into.addfile(link)
+    folder = unpacked_python(tmp_path / "cpython.tar.gz", tmp_path / "work" / "python")
+    assert (folder / "bin" / "python3").readlink() == Path("python3.13")
+    assert (folder / "bin" / "python3").stat().st_mode & stat.S_IXUSR
+    assert list(folder.parent.iterdir()) == [folder]
+    with tarfile.open(tmp_path / "other.tar.gz", "w:gz"):
+        pass
+    with pytest.raises(ValueError, match="no Python"):
+        unpacked_python(tmp_path / "other.tar.gz", folder)
 
 
 def test_the_uninstaller_leaves_memories_unless_it_is_told_otherwise(app: Path, tmp_path: Path) -> None:
