@@ -110,7 +110,10 @@ class Desk:
 
     def _hang_bell(self) -> None:
         try:
-            self._bell = Doorbell(self._root, self._summoned)
+            if self._bell is None:
+                self._bell = Doorbell(self._root, self._summoned)
+            else:
+                self._bell.put_back()
         except OSError as error:
             # What keeps it from being written keeps the service from running as well, which is told.
             log.warning("A second start will not be heard: %s", error.strerror)
@@ -169,8 +172,7 @@ class Desk:
     def _redraw(self) -> None:
         while not self._quitting.wait(_REDRAWN_EVERY):
             self._zone = local_zone(self._configured_zone)
-            if self._bell is None:
-                self._hang_bell()
+            self._hang_bell()
             self._change(at_login=self._autostart.is_on())
 
     def _chosen(self, action: Action) -> None:

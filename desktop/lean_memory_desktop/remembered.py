@@ -12,6 +12,8 @@ from lean_memory.private_files import replace_private
 from lean_memory_desktop.news import Told
 
 DESKTOP_FILE = "desktop.json"
+_LATEST = 1e11
+"""Seconds since 1970; no clock says more, and what is damaged might."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """The object in a JSON file; an empty one where there is none, or none that can be understood."""
     try:
         held = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", held) if isinstance(held, dict) else {}
 
@@ -56,5 +58,5 @@ def _told(held: dict[str, Any]) -> Told:
     return Told(
         waiting=waiting if isinstance(waiting, int) and waiting > 0 else 0,
         pulling=pulling if isinstance(pulling, str) else "",
-        troubles={what: float(at) for what, at in troubles.items() if isinstance(at, int | float)},
+        troubles={what: float(at) for what, at in troubles.items() if isinstance(at, int | float) and 0 <= at <= _LATEST},
     )

@@ -31,6 +31,8 @@ LOCK_FILE = "window.lock"
 TITLE = "Lean Memory"
 _PATIENCE = 20.0
 _SMALLEST = (360, 400)
+_LARGEST = 20_000
+"""Pixels; more than any screen has, and within what a window system takes."""
 _BLANK = "<p></p>"
 _GRIP = 80
 """Pixels of the window that have to be on a screen, so that it can be taken hold of."""
@@ -49,7 +51,10 @@ class Place:
 def read_place(path: Path) -> Place:
     """What was remembered, as far as it makes sense."""
     held = {name: value for name, value in read_object(path).items() if isinstance(value, int) and not isinstance(value, bool)}
-    width, height = max(held.get("width", Place().width), _SMALLEST[0]), max(held.get("height", Place().height), _SMALLEST[1])
+    width, height = (
+        min(max(held.get(name, usual), least), _LARGEST)
+        for name, usual, least in zip(("width", "height"), (Place().width, Place().height), _SMALLEST, strict=True)
+    )
     return Place(width=width, height=height, x=held.get("x"), y=held.get("y"))
 
 

@@ -74,6 +74,10 @@ def _as_the_first(options: Options, root: Path) -> int:
         house.start()
         try:
             return _at_the_desk(options, root, house)
+        except Exception:
+            # Started at login, nobody reads what is said on the way out.
+            logging.getLogger(__name__).exception("The tray broke")
+            raise
         finally:
             house.stop()
 
@@ -89,7 +93,7 @@ def _at_the_desk(options: Options, root: Path, house: Housekeeper) -> int:
             "It closes without ending anything; `lean-memory` brings it back, Ctrl-C here ends everything."
         )
         sys.stdout.flush()
-    Desk(root, house, opens=unseen).run()
+    Desk(root, house, opens=unseen or (options.window and not options.at_login)).run()
     return Exit.FINE
 
 
@@ -135,14 +139,15 @@ def _tell_the_way(root: Path) -> None:
 
 def _write_log(root: Path) -> None:
     """Keep what the tray reports, and how it crashed, in the data folder; it goes nowhere else."""
+    from lean_memory_desktop import child_log
+
     # A log that cannot be written, as on a full disk, is no trouble of its own.
     logging.raiseExceptions = False
     folder = root / "logs"
     folder.mkdir(mode=0o700, exist_ok=True)
     handler = RotatingFileHandler(folder / "tray.log", maxBytes=_LARGEST_LOG, backupCount=1, encoding="utf-8")
     logging.basicConfig(handlers=[handler], level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    crashes = (folder / "tray-crash.log").open("a", encoding="utf-8")
-    faulthandler.enable(crashes)
+    faulthandler.enable(child_log.opened(folder / "tray-crash.log"))
 
     def report(given: threading.ExceptHookArgs) -> None:
         if given.exc_value is not None:

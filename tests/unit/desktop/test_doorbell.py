@@ -6,6 +6,7 @@ import contextlib
 import os
 import queue
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,22 +14,33 @@ import pytest
 
 from lean_memory_desktop.doorbell import TRAY_FILE, Doorbell, ring
 from lean_memory_desktop.remembered import read_object, write_object
+from support.supervised import eventually
 
 
 @pytest.fixture
-def rung(root: Path) -> Iterator[queue.SimpleQueue[str]]:
+def pages() -> queue.SimpleQueue[str]:
+    return queue.SimpleQueue()
+
+
+@pytest.fixture
+def bell(root: Path, pages: queue.SimpleQueue[str]) -> Iterator[Doorbell]:
     root.mkdir()
-    pages: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def comes(page: str) -> bool:
         pages.put(page)
         return page != "time"
 
-    bell = Doorbell(root, comes)
+    made = Doorbell(root, comes)
     try:
-        yield pages
+        yield made
     finally:
-        bell.close()
+        made.close()
+
+
+@pytest.fixture
+def rung(bell: Doorbell, pages: queue.SimpleQueue[str]) -> queue.SimpleQueue[str]:
+    del bell
+    return pages
 
 
 def test_it_is_heard_with_the_page_that_is_wished_for(root: Path, rung: queue.SimpleQueue[str]) -> None:
@@ -52,6 +64,33 @@ def test_without_the_word_nobody_is_heard(root: Path, rung: queue.SimpleQueue[st
             assert stranger.recv(100) == b""
     assert ring(root, "models")
     assert rung.get(timeout=10) == "models"
+
+
+def test_a_caller_that_dawdles_does_not_keep_others_out(root: Path, rung: queue.SimpleQueue[str]) -> None:
+    gone = threading.Event()
+
+    def drip(stranger: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while not gone.wait(0.5):
+                stranger.sendall(b"x")
+
+    with socket.create_connection(("127.0.0.1", read_object(root / TRAY_FILE)["port"]), timeout=10) as stranger:
+        dripping = threading.Thread(target=drip, args=(stranger,))
+        dripping.start()
+        try:
+            eventually(lambda: ring(root, "review"))
+        finally:
+            gone.set()
+            dripping.join()
+    assert rung.get(timeout=10) == "review"
+
+
+def test_a_note_that_somebody_removed_is_put_back(root: Path, bell: Doorbell, pages: queue.SimpleQueue[str]) -> None:
+    (root / TRAY_FILE).unlink()
+    assert not ring(root)
+    bell.put_back()
+    assert ring(root, "models")
+    assert pages.get(timeout=10) == "models"
 
 
 def test_only_the_owner_can_read_the_word(root: Path, rung: queue.SimpleQueue[str]) -> None:

@@ -74,6 +74,14 @@ def test_what_was_told_outlives_the_tray(root: Path) -> None:
 
 def test_what_cannot_be_understood_is_passed_over(root: Path) -> None:
     root.mkdir()
-    for text in ("", "[]", '{"told": 3}', '{"told": {"waiting": "x", "troubles": [1]}}', "\0"):
+    for text in (
+        "",
+        "[]",
+        '{"told": 3}',
+        '{"told": {"waiting": "x", "troubles": [1]}}',
+        "\0",
+        "[" * 100_000,
+        '{"told": {"troubles": {"x": 1' + "0" * 400 + "}}}",
+    ):
         (root / DESKTOP_FILE).write_text(text, encoding="utf-8")
         assert read_remembered(root) == Remembered()

@@ -34,6 +34,8 @@ def test_size_and_place_are_remembered(root: Path) -> None:
 def test_a_size_that_makes_no_sense_is_not_taken_over(root: Path) -> None:
     write_object(root / WINDOW_FILE, {"width": 3, "height": True, "x": "left", "y": None})
     assert read_place(root / WINDOW_FILE) == Place(width=360)
+    write_object(root / WINDOW_FILE, {"width": 10**12, "height": 10**12})
+    assert read_place(root / WINDOW_FILE) == Place(width=20_000, height=20_000)
 
 
 @pytest.mark.parametrize(("x", "y", "kept"), [(100, 100, True), (-900, 50, True), (3000, 900, True), (4000, 100, False), (50, -40, False)])
