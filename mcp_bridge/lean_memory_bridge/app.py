@@ -91,7 +91,7 @@ class Service:
         self._room = ModelRoom(memory, models or RemoteModels(settings), changed=self._changed_elsewhere, outdated=outdated)
         self._desk = ModelDesk(settings, self._changed_elsewhere, self._room.chosen)
         self.parts = self._made(root=root, memory=memory, runtime=runtime, token=token, stop=stop)
-        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version))
+        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version, self.parts.stopping))
         self.api = self._build()
         callers = Callers(token, self.parts.book, lambda: is_paused(root))
         self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=callers, streams=self.parts.streams, window=self.parts.window)

@@ -34,6 +34,13 @@ OPEN_FOLDER = "/static/"
 
 _TOKEN_NAMES = frozenset({"token", "access_token", "admin_token", "bearer", "authorization", "api_key", "apikey", "key"})
 _LONGEST_TOKEN = 512
+_MCP_METHOD, _MCP_LISTENING = "mcp-method", "subscriptions/listen"
+"""Since 2026-07-28 an MCP client listens by a POST; the library sees to it that this header tells the truth."""
+_WITH_STATUS: Mapping[int, Mapping[bytes, bytes]] = {
+    401: {b"www-authenticate": b"Bearer"},
+    408: {b"connection": b"close"},
+    503: {b"connection": b"close", b"retry-after": b"1"},
+}
 _HEARD_OUT = 65_536
 _HEARD_OUT_SECONDS = 0.5
 """How much of a request that is refused is still taken in, and for how long."""
@@ -58,7 +65,7 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self._misdirected(headers, scope) or _token_in_address(scope)
         if refusal is not None:
-            await _refuse(receive, send, *refusal)
+            await refuse(receive, send, *refusal)
         elif is_open(scope["path"], scope["method"]):
             await self._app(scope, receive, send)
         else:
@@ -92,20 +99,18 @@ class Guard:
             elif token is not None and len(names) <= 1:
                 caller = await asyncio.to_thread(self._callers.of, token, names[0] if names else None)
         except LeanMemoryError as error:
-            await _refuse(receive, send, 400, str(error), type(error).__name__)
+            await refuse(receive, send, 400, str(error), type(error).__name__)
             return
         if caller is None:
-            await _refuse(
+            await refuse(
                 receive, send, 401, "A good token is needed: `Authorization: Bearer …`. `lean-memory clients token NAME` makes one."
             )
             return
         scope[CALLER] = caller
         # The MCP library ties a session to whoever opened it by this user.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
-        if scope["method"] == "GET":
-            await self._streams.run(caller.name, self._app, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+        lasting = scope["method"] == "GET" or headers.get(_MCP_METHOD) == _MCP_LISTENING
+        await self._streams.run(caller.name, self._app, scope, receive, send, lasting=lasting)
 
 
 def is_open(path: str, method: str) -> bool:
@@ -137,13 +142,19 @@ def _token_in_address(scope: Scope) -> tuple[int, str] | None:
     return None
 
 
-async def _refuse(receive: Receive, send: Send, status: int, sentence: str, error: str = "RefusedError") -> None:
+async def refuse(receive: Receive, send: Send, status: int, sentence: str, error: str = "RefusedError") -> None:
+    """Answer a request with a refusal."""
     await _hear_out(receive)
-    body = json.dumps({"error": error, "message": sentence}).encode()
-    extra: Mapping[bytes, bytes] = {b"www-authenticate": b"Bearer"} if status == 401 else {}
-    headers = {b"content-type": b"application/json", b"content-length": str(len(body)).encode(), b"cache-control": b"no-store", **extra}
+    headers, body = refusal(status, sentence, error)
     await send({"type": "http.response.start", "status": status, "headers": list(headers.items())})
     await send({"type": "http.response.body", "body": body})
+
+
+def refusal(status: int, sentence: str, error: str = "RefusedError") -> tuple[dict[bytes, bytes], bytes]:
+    """The headers and the body of a refusal."""
+    body = json.dumps({"error": error, "message": sentence}).encode()
+    extra = _WITH_STATUS.get(status, {})
+    return {b"content-type": b"application/json", b"content-length": str(len(body)).encode(), b"cache-control": b"no-store", **extra}, body
 
 
 async def _hear_out(receive: Receive) -> None:

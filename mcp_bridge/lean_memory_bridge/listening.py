@@ -6,18 +6,21 @@ import contextlib
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterable
 from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from lean_memory_bridge.connections import Config, Connection, Limits, make_room
 from lean_memory_bridge.runtime import DEFAULT_PORT, HOST
 
 LONGEST_DRAIN = 25
 """Seconds that requests get to finish when the service stops; more than the longest add."""
 
 _TRIED = 50
+_TICKS = 5
 
 
 def bound(preferred: Iterable[int]) -> socket.socket:
@@ -34,10 +37,11 @@ def bound(preferred: Iterable[int]) -> socket.socket:
 class Server(uvicorn.Server):
     """Serves an app until told to stop. `listening` is called once requests are answered, `stopping` when it begins to end."""
 
-    def __init__(self, app: ASGIApp, *, listening: Callable[[], None], stopping: Callable[[], None]) -> None:
+    def __init__(self, app: ASGIApp, *, listening: Callable[[], None], stopping: Callable[[], None], limits: Limits | None = None) -> None:
         super().__init__(
-            uvicorn.Config(
+            Config(
                 app,
+                limits or Limits(),
                 host=HOST,
                 log_config=None,
                 access_log=False,
@@ -57,18 +61,35 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen, then say so."""
+        make_room()
         await super().startup(sockets)
         if self.started:
             self._listening()
 
+    async def on_tick(self, counter: int) -> bool:
+        """Look over the connections twice a second; called ten times in one."""
+        if counter % _TICKS == 0:
+            for connection in self._connections():
+                connection.look_over()
+        return await super().on_tick(counter)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End what stays open, then wait for the rest."""
         self._stopping()
+        for connection in self._connections():
+            connection.leave()
         await super().shutdown(sockets)
+
+    def _connections(self) -> list[Connection]:
+        return [one for one in self.server_state.connections if isinstance(one, Connection)]
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
         """Stop in good order on the usual signals, and not raise them again afterwards: the end is a normal one then."""
+        if threading.current_thread() is not threading.main_thread():
+            # Only that one can be told of signals.
+            yield
+            return
         names = ("SIGINT", "SIGTERM", "SIGBREAK") if sys.platform == "win32" else ("SIGINT", "SIGTERM")
 
         def stop(_number: int, _frame: FrameType | None) -> None:

@@ -20,6 +20,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from lean_memory_bridge.half_characters import Mended
 from lean_memory_bridge.schemas import LARGEST_BODY
 
 _SESSION = "mcp-session-id"
@@ -42,6 +43,8 @@ class McpEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "POST":
+            receive = Mended(receive, scope, LARGEST_BODY).receive
         session = Headers(scope=scope).get(_SESSION)
         if session is None:
             await self._with_sessions.handle_request(scope, receive, send)

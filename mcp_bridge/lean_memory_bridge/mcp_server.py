@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, cast
 from urllib.parse import quote
 
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
-from mcp_types import Resource
+from mcp_types import CallToolResult, InputRequiredResult, Resource
+from pydantic import ValidationError
 
 from lean_memory.errors import LeanMemoryError
-from lean_memory_bridge import review_tools, tools, wording
+from lean_memory_bridge import arguments as given, review_tools, tools, wording
+from lean_memory_bridge.asking import Call
+from lean_memory_bridge.half_characters import had_half_characters, may_have_been_half
 from lean_memory_bridge.maintenance import Maintenance
 from lean_memory_bridge.tools import Calling, caller_of, verbs_of
 
@@ -44,9 +49,12 @@ CHANGES = 50
 
 
 class MemoryServer(MCPServer[Maintenance]):
-    """An MCP server over `Verbs`; besides the templates it lists the resources of every namespace there is."""
+    """An MCP server over `Verbs`; besides the templates it lists the resources of every namespace there is.
 
-    def __init__(self, maintenance: Maintenance, version: str) -> None:
+    While `stopping` is set it waits for no answer of a person.
+    """
+
+    def __init__(self, maintenance: Maintenance, version: str, stopping: asyncio.Event) -> None:
         @contextlib.asynccontextmanager
         async def lifespan(_: MCPServer[Maintenance]) -> AsyncGenerator[Maintenance]:
             yield maintenance
@@ -61,11 +69,28 @@ class MemoryServer(MCPServer[Maintenance]):
             log_level="WARNING",
             resource_security=ResourceSecurity(exempt_params={"namespace"}),
         )
-        self._verbs = maintenance.verbs
+        self._verbs, self._stopping = maintenance.verbs, stopping
         tools.register(self)
         review_tools.register(self)
         self.resource("memory://{namespace}/profile", title="What is known", mime_type="text/markdown")(profile)
         self.resource("memory://{namespace}/changes", title="What changed last", mime_type="text/markdown")(changes)
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Maintenance, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; what is wrong with a call is told in our own words. Raises `ToolError`."""
+        call = None if context is None else Call(context, self._stopping)
+        if call is not None:
+            _must_be_whole(call, arguments)
+        try:
+            return await super().call_tool(name, arguments, call)
+        except UnexpectedToolError as error:
+            # Logged by the library for its kind.
+            raise UnexpectedToolError(
+                f"{name} failed in a way nobody foresaw; the service's log says how. Try again, or tell the person."
+            ) from error
+        except ToolError as error:
+            raise _in_our_words(error) from error.__cause__
 
     async def list_resources(self) -> list[Resource]:
         """The profile and the changes of every namespace."""
@@ -89,6 +114,23 @@ async def changes(namespace: str, ctx: Calling) -> str:
     except LeanMemoryError as error:
         raise ResourceError(str(error)) from error
     return wording.changes(found)
+
+
+def _must_be_whole(call: Call, arguments: Mapping[str, object]) -> None:
+    """Raises `ToolError` for a call in which a character was cut in two."""
+    if had_half_characters(tools.request_of(call).scope):
+        names = [f"`{name}`" for name, value in arguments.items() if may_have_been_half(value)]
+        raise ToolError(f"{', '.join(names) or 'The call'} {given.HALF_CHARACTER}. Nothing was done.")
+
+
+def _in_our_words(error: ToolError) -> ToolError:
+    match error.__cause__:
+        case ValidationError() as cause:
+            return ToolError(given.sentence(cast("list[dict[str, Any]]", cause.errors(include_url=False, include_input=False))))
+        case ToolError() | ResourceError() as cause:
+            return ToolError(str(cause))
+        case _:
+            return error
 
 
 def _resources(namespace: str) -> list[Resource]:

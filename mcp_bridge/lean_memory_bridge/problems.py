@@ -21,6 +21,7 @@ from lean_memory.errors import (
     NotFoundError,
     StorageFullError,
 )
+from lean_memory_bridge import arguments
 from lean_memory_bridge.refusals import NotAllowedError, PausedError, TooManyCallsError
 from lean_memory_bridge.schemas import Problem
 
@@ -76,8 +77,7 @@ async def _on_error(_: Request, error: Exception) -> JSONResponse:
 async def _on_bad_request(_: Request, error: Exception) -> JSONResponse:
     """Says which field is wrong and how, never what it held."""
     found = cast("Sequence[dict[str, Any]]", cast("RequestValidationError", error).errors())
-    sentences = [f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in found[:5]]
-    return _problem(422, "InvalidInputError", f"{'; '.join(sentences)}. Nothing was done.")
+    return _problem(422, "InvalidInputError", arguments.sentence(found, placed=True))
 
 
 async def _on_http_error(_: Request, error: Exception) -> JSONResponse:

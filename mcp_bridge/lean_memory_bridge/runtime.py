@@ -31,6 +31,8 @@ EXIT_ALREADY_RUNNING = 3
 """How the service process ends when another one serves the same data root; that one answers, or holds the lock."""
 EXIT_BEGIN_ANEW = 4
 """How a supervised service ends that wants to be started again at once, as other models are to be used."""
+ENDING = -32050
+"""The JSON-RPC error of a call that the service ended before it was done; nothing was, and the next instance can be asked the same."""
 
 _LARGEST_ANSWER = 65_536
 _SHORTEST_TOKEN = 32

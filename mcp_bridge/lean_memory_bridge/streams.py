@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 
 import anyio
@@ -15,15 +16,21 @@ class Streams:
         self._open: defaultdict[str, set[anyio.CancelScope]] = defaultdict(set)
         self._stopping = False
 
-    async def run(self, client: str, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run an ASGI app until it ends or its client's streams are ended; then the response is closed in good order."""
+    async def run(self, client: str, app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, lasting: bool) -> None:
+        """Run an ASGI app until it ends or, if it is `lasting`, its client's streams are ended; then the response is closed in good order."""
         progress = _Progress(send)
         with anyio.CancelScope() as limit:
-            self._open[client].add(limit)
-            if self._stopping:
-                limit.cancel()
+            if lasting:
+                self._open[client].add(limit)
+                if self._stopping:
+                    limit.cancel()
             try:
                 await app(scope, receive, progress.send)
+            except asyncio.CancelledError:
+                if limit.cancel_called or not self._stopping:
+                    raise
+                # The server has waited for long enough and ends.
+                await progress.close()
             finally:
                 self._open[client].discard(limit)
         if limit.cancelled_caught:

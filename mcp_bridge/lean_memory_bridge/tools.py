@@ -14,11 +14,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from mcp_types.version import is_version_at_least
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from starlette.requests import HTTPConnection
 
 from lean_memory.errors import LeanMemoryError, NotFoundError
-from lean_memory_bridge import wording
+from lean_memory_bridge import arguments, wording
 from lean_memory_bridge.callers import Caller
 from lean_memory_bridge.guard import CALLER
 from lean_memory_bridge.maintenance import Maintenance
@@ -245,12 +245,12 @@ async def memory_clear(
 
 def caller_of(ctx: Calling) -> Caller:
     """Who is calling: whoever the guard let in."""
-    return cast("Caller", _request(ctx).scope[CALLER])
+    return cast("Caller", request_of(ctx).scope[CALLER])
 
 
 def key_of(ctx: Calling) -> str | None:
     """The key by which a call is known when it is sent again, if it has one."""
-    return _request(ctx).headers.get("idempotency-key")
+    return request_of(ctx).headers.get("idempotency-key")
 
 
 def verbs_of(ctx: Calling) -> Verbs:
@@ -268,11 +268,14 @@ def sentences() -> Generator[None]:
     """Hand the sentence of an error to the assistant; anything else is a crash, whose text stays here."""
     try:
         yield
+    except ValidationError as error:
+        raise ToolError(arguments.sentence(cast("list[dict[str, Any]]", error.errors(include_url=False, include_input=False)))) from error
     except LeanMemoryError as error:
         raise ToolError(str(error)) from error
 
 
-def _request(ctx: Calling) -> HTTPConnection:
+def request_of(ctx: Calling) -> HTTPConnection:
+    """The HTTP request that brought a call."""
     return cast("HTTPConnection", ctx.request_context.request)
 
 

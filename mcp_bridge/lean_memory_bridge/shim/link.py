@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from lean_memory_bridge.runtime import Live, admin_token, fresh_key
+from lean_memory_bridge.runtime import ENDING, Live, admin_token, fresh_key
+from lean_memory_bridge.shim.in_flight import InFlight
 from lean_memory_bridge.shim.offline import answer_without_service, failure
 from lean_memory_bridge.shim.starting import NoServiceError, Starter
 from lean_memory_bridge.shim.wire import BROKEN, Reply, Wire, error_sentence
@@ -58,6 +59,7 @@ class Link:
     def __init__(self, *, root: Path, client: str, starter: Starter, emit: Callable[[bytes], None]) -> None:
         self._root, self._client, self._starter, self._emit = root, client, starter, emit
         self._lock = threading.Lock()
+        self._in_flight = InFlight()
         self._session: Session | None = None
         self._count = 0
         self._greeting: bytes | None = None
@@ -75,7 +77,8 @@ class Link:
         elif message.get("method") == "notifications/initialized":
             self._ready = True
         try:
-            answered = self._carried(message, line)
+            with self._in_flight.travelling(message, line) as (sent, as_sent):
+                answered = self._carried(sent, as_sent)
         except NoServiceError as error:
             self._told_offline = True
             if "id" in message:
@@ -127,9 +130,15 @@ class Link:
         for text in reply.messages:
             incoming = _parsed(text)
             if _is_answer_to(incoming, message):
+                if _object(incoming.get("error")).get("code") == ENDING:
+                    return False
                 answered = True
                 if message.get("method") == "initialize":
                     session.version = _text(_object(incoming.get("result")).get("protocolVersion"))
+                own = self._in_flight.own(message["id"])
+                if own != message["id"]:
+                    self._say({**incoming, "id": own})
+                    continue
             self._hand_over(session, incoming, text)
         return answered
 
@@ -137,10 +146,11 @@ class Link:
         body = b"".join(reply.messages)
         held = _parsed(body)
         if "id" in message:
+            identifier = self._in_flight.own(message["id"])
             if "jsonrpc" in held and ("error" in held or "result" in held):
-                self._say({**held, "id": message["id"]})
+                self._say({**held, "id": identifier})
             else:
-                self._say(failure(message["id"], _SENTENCE_ERROR, error_sentence(reply.status, body)))
+                self._say(failure(identifier, _SENTENCE_ERROR, error_sentence(reply.status, body)))
         return True
 
     def _hand_over(self, session: Session, incoming: Message, text: bytes) -> None:
@@ -231,7 +241,12 @@ class Link:
                     self._hand_over(session, _parsed(text), text)
 
     def _say(self, message: Message) -> None:
-        self._emit(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+        try:
+            line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError:
+            # Half a character, which only an escape can name.
+            line = json.dumps(message, separators=(",", ":")).encode()
+        self._emit(line)
 
 
 def _is_answer_to(incoming: Message, message: Message) -> bool:

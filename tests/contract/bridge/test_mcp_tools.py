@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -110,13 +111,14 @@ def test_it_says_when_nothing_relevant_is_known(service: ServiceProcess, mode: s
 @pytest.mark.parametrize(
     ("tool", "arguments", "part"),
     [
-        ("memory_search", {"query": ""}, "query"),
-        ("memory_search", {"query": "x", "k": 51}, "k"),
+        ("memory_search", {"query": ""}, "^`query` may not be empty. Nothing was done.$"),
+        ("memory_search", {"query": "x", "k": 51}, "^`k` may be at most 50. Nothing was done.$"),
+        ("memory_search", {}, "^`query` is missing. Nothing was done.$"),
         ("memory_search", {"query": "x", "as_of": "whenever"}, "ISO date"),
         ("memory_add", {"text": "  "}, "empty"),
         ("memory_history", {"fact_id": "nope"}, "nope"),
         ("memory_forget", {"fact_id": "nope"}, "nope"),
-        ("memory_clear", {}, "namespace"),
+        ("memory_clear", {}, "^`namespace` is missing. Nothing was done.$"),
         ("no_such_tool", {}, "no_such_tool"),
     ],
 )
@@ -125,9 +127,32 @@ def test_a_mistake_is_told_to_the_assistant(service: ServiceProcess, mode: str, 
         await call(client, "memory_add", text="I like tea.")
         result = await call(client, tool, **arguments)
         assert result.is_error
-        assert part in text_of(result)
+        assert re.search(part, text_of(result))
 
     talk(service, mode, say)
+
+
+@pytest.mark.parametrize(("query", "is_error"), [("tea \ud83d", True), ("tea \ud83c\udf75", False)])
+def test_half_a_character_is_told_of_in_a_sentence(service: ServiceProcess, query: str, is_error: bool) -> None:
+    meta = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "t", "version": "1"}, "clientCapabilities": {}}
+    asked = {
+        "name": "memory_search",
+        "arguments": {"query": query},
+        "_meta": {f"io.modelcontextprotocol/{name}": value for name, value in meta.items()},
+    }
+    headers = {
+        "Authorization": f"Bearer {admin_token(service.root)}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "memory_search",
+    }
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}).encode()
+    answer: Any = send(service.live.port, "POST", "/mcp", headers, body).json()
+    assert bool(answer["result"].get("isError")) == is_error
+    said = answer["result"]["content"][0]["text"]
+    assert said.startswith("`query` holds half a character (a lone surrogate)") == is_error
 
 
 @MODES

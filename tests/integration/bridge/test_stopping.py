@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +17,7 @@ from lean_memory.errors import LeanMemoryError
 from lean_memory.only_one import only_one
 from lean_memory_bridge.client import ServiceClient
 from lean_memory_bridge.refusals import UnreachableError
-from lean_memory_bridge.runtime import find
+from lean_memory_bridge.runtime import admin_token, find
 from lean_memory_bridge.schemas import AddItem, ClientChange, Snapshot
 from support.mcp_client import call, connected, text_of
 from support.service import ServiceProcess
@@ -102,6 +104,51 @@ def test_streams_are_ended_so_that_stopping_does_not_wait_for_them(services: Sta
     thread.join(timeout=30)
     assert "Cancel" not in service.said
     assert "Traceback" not in service.said
+
+
+def test_neither_who_listens_as_new_clients_do_nor_a_question_to_the_person_holds_up_the_end(services: Starts) -> None:
+    service = services.start()
+    fact = service.client().add("I live in Porto.").fact_ids[0]
+    listening = _opened(
+        service,
+        {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"},
+        {
+            "method": "subscriptions/listen",
+            "params": {
+                "notifications": {"toolsListChanged": True},
+                "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                },
+            },
+        },
+    )
+    greeting = {"protocolVersion": "2025-06-18", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "t", "version": "1"}}
+    greeted = _opened(service, {}, {"method": "initialize", "params": greeting})
+    session = {"Mcp-Session-Id": greeted.getheader("mcp-session-id") or "", "MCP-Protocol-Version": "2025-06-18"}
+    greeted.read()
+    _opened(service, session, {"method": "notifications/initialized"}, identifier=None).read()
+    asking = _opened(service, session, {"method": "tools/call", "params": {"name": "memory_forget", "arguments": {"fact_id": fact}}})
+    while b"elicitation/create" not in asking.readline():
+        pass
+    assert service.terminate() == 0
+    assert b"acknowledged" in listening.read()
+    assert b"ended while the person was being asked, so nothing was done" in asking.read()
+    assert "Traceback" not in service.said
+    assert "Cancel" not in service.said
+    assert services.start().client().facts().facts[0].id == fact
+
+
+def _opened(service: ServiceProcess, headers: dict[str, str], said: dict[str, object], identifier: int | None = 1) -> HTTPResponse:
+    """The answer to a message, of which the head has come."""
+    message = {"jsonrpc": "2.0", **({} if identifier is None else {"id": identifier}), **said}
+    connection = HTTPConnection("127.0.0.1", service.runtime.port, timeout=60)
+    usual = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Connection": "close"}
+    connection.request("POST", "/mcp", json.dumps(message), {**usual, "Authorization": f"Bearer {admin_token(service.root)}", **headers})
+    answer = connection.getresponse()
+    assert answer.status in (200, 202), answer.read()
+    return answer
 
 
 def test_snapshots_are_whole_and_follow_every_change(services: Starts) -> None:

@@ -139,6 +139,23 @@ def test_calls_at_the_same_time_each_get_their_own_answer(shim: Shim) -> None:
         assert shim.answer(number)["result"]["structuredContent"]["query"] == f"q{n}"
 
 
+def test_identifiers_that_differ_only_in_their_kind_or_not_at_all_each_get_an_answer(shim: Shim) -> None:
+    shim.greet()
+    identifiers = [9, "9", 9, "shim-1", "half \ud83d"]
+    for n, identifier in enumerate(identifiers):
+        shim.say({"id": identifier, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": f"q{n}"}}})
+    answers = [shim.message(lambda message, own=own: message.get("id") == own and type(message["id"]) is type(own)) for own in identifiers]
+    assert sorted(answer["result"]["structuredContent"]["query"] for answer in answers) == [f"q{n}" for n in range(len(identifiers))]
+
+
+def test_half_a_character_is_told_of_in_a_sentence(shim: Shim) -> None:
+    shim.greet()
+    result = shim.call("memory_add", text="I like figs \ud83d", namespace="half")
+    assert result["isError"]
+    assert result["content"][0]["text"] == "`text` holds half a character (a lone surrogate): re-encode it and try again. Nothing was done."
+    assert shim.done("memory_add", text="I like figs \ud83c\udf4a.", namespace="half")["fact_ids"]
+
+
 def test_a_call_is_answered_although_the_input_has_ended(service: ServiceProcess) -> None:
     greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "pipe", "version": "1"}}
     messages = [

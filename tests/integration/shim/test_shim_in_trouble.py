@@ -142,14 +142,18 @@ def test_a_session_goes_on_when_the_service_moves_to_another_port(root: Path, se
         assert shim.answer(number)["result"]["structuredContent"]["forgotten"]
 
 
-def test_a_question_that_a_dead_service_asked_is_asked_again(root: Path, services: Starting) -> None:
+@pytest.mark.parametrize("ended", ["killed", "told to end"])
+def test_a_question_that_a_dead_service_asked_is_asked_again(root: Path, services: Starting, ended: str) -> None:
     service = services(root)
     with running_shim(root) as shim:
         shim.greet(elicitation={})
         fact = shim.done("memory_add", text="My cat is called Tom.")["fact_ids"][0]
         number = shim.start_asking("tools/call", name="memory_forget", arguments={"fact_id": fact})
         first = shim.message(lambda message: message.get("method") == "elicitation/create")
-        service.kill()
+        if ended == "killed":
+            service.kill()
+        else:
+            assert service.terminate() == 0
         second = shim.message(lambda message: message.get("method") == "elicitation/create")
         assert first["id"] != second["id"]
         shim.say({"id": first["id"], "result": {"action": "accept", "content": {"erase": False}}})
