@@ -6,7 +6,7 @@ Every conversation is a namespace of its own, a turn an `add`. The labels were g
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,12 +44,12 @@ class Pair:
 
 
 def run_supersession(setting: Setting) -> SuiteResult:
-    found = sorted(superseded(setting))
+    run = superseded(setting)
+    found = sorted(run.replaced)
     sample = found if len(found) <= SAMPLE else Random(SEED).sample(found, SAMPLE)
     labels, updates = read_labels("superseded"), read_labels("updates")
     given = Counter(labels.get(pair, "unlabelled") for pair in sample)
-    retired = {pair.turns for pair in found}
-    caught = {pair for pair in updates if pair in retired}
+    caught = {pair for pair in updates if pair in run.outlived}
     wrong = Figure(
         name=f"false of {len(sample)}", measured=given["false"] + given["unlabelled"], must=0.05 * len(sample), more_is_better=False
     )
@@ -67,11 +67,49 @@ def run_supersession(setting: Setting) -> SuiteResult:
     )
 
 
-def superseded(setting: Setting) -> Iterator[Pair]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run superseded: each fact with the one in its place, and each turn with all turns that outlived what it says."""
+
+    replaced: frozenset[Pair]
+    outlived: frozenset[Pair]
+    """Also through others: of 3, 4 and 5 the third outlives the first. What a turn only confirms it says as well."""
+
+
+def superseded(setting: Setting) -> Run:
     """Every supersession in LoCoMo's conversations, LongMemEval's evidence and its distractor sessions."""
     with scratch_memory(setting.embedder) as memory:
-        for number, (name, turns) in enumerate(_conversations(setting.data)):
-            yield from _superseded_in(memory, f"c{number}", name, turns)
+        runs = [superseded_in(memory, f"c{n}", name, turns) for n, (name, turns) in enumerate(_conversations(setting.data))]
+    return Run(
+        replaced=frozenset(pair for run in runs for pair in run.replaced), outlived=frozenset(pair for run in runs for pair in run.outlived)
+    )
+
+
+def superseded_in(memory: Memory, namespace: str, name: str, turns: Sequence[Turn]) -> Run:
+    """What the turns of one conversation, added to an empty namespace that is cleared again, supersede; `name` opens their ids."""
+    items = [{"text": turn.text, "t_ref": turn.said_at, "tz": "UTC", "source": turn.source} for turn in turns]
+    results = memory.add_many(namespace, items)
+    facts: dict[str, Fact] = {fact.id: fact for fact in memory.facts(namespace, include_history=True)}
+    memory.clear(namespace)
+    said_in: defaultdict[str, list[str]] = defaultdict(list)
+    for result, turn in zip(results, turns, strict=True):
+        for fact in (*result.fact_ids, *result.existing):
+            said_in[fact].append(f"{name}/{turn.id}")
+    replaced = list(_replaced(facts.values(), facts))
+
+    def place(fact: Fact) -> str:
+        return f"{said_in[fact.id][0]}@{fact.span.start if fact.span else 0}"
+
+    return Run(
+        replaced=frozenset(Pair(older=place(old), newer=place(new)) for old, new in replaced),
+        outlived=frozenset(
+            Pair(older=older, newer=newer)
+            for old, _ in replaced
+            for new in _later(old, facts)
+            for older in said_in[old.id]
+            for newer in said_in[new.id]
+        ),
+    )
 
 
 def read_labels(name: str) -> Mapping[Pair, str]:
@@ -89,21 +127,15 @@ def _conversations(data: Path) -> Iterator[tuple[str, Sequence[Turn]]]:
         yield f"longmemeval/{name}", list(turns)
 
 
-def _superseded_in(memory: Memory, namespace: str, name: str, turns: Sequence[Turn]) -> Iterator[Pair]:
-    items = [{"text": turn.text, "t_ref": turn.said_at, "tz": "UTC", "source": turn.source} for turn in turns]
-    episodes = {result.episode_id: turn.id for result, turn in zip(memory.add_many(namespace, items), turns, strict=True)}
-    facts: dict[str, Fact] = {fact.id: fact for fact in memory.facts(namespace, include_history=True)}
-
-    def place(fact: Fact) -> str:
-        return f"{name}/{episodes[fact.episode_id]}@{fact.span.start if fact.span else 0}"
-
-    for old, new in _replaced(facts.values(), facts):
-        yield Pair(older=place(old), newer=place(new))
-    memory.clear(namespace)
+def _later(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[Fact]:
+    """The facts that took its place, one after the other."""
+    while fact.end_reason is EndReason.SUPERSEDED and (successor := by_id.get(fact.superseded_by or "")) is not None:
+        yield successor
+        fact = successor
 
 
 def _replaced(facts: Iterable[Fact], by_id: Mapping[str, Fact]) -> Iterator[tuple[Fact, Fact]]:
     for fact in facts:
-        successor = by_id.get(fact.superseded_by or "")
-        if fact.end_reason is EndReason.SUPERSEDED and successor is not None:
+        successor = next(_later(fact, by_id), None)
+        if successor is not None:
             yield fact, successor

@@ -7,7 +7,10 @@ import re
 
 import pytest
 
-from bench.supersession import SAMPLES, Pair, read_labels
+from bench.engine import scratch_memory
+from bench.supersession import SAMPLES, Pair, read_labels, superseded_in
+from bench.values import Turn
+from lean_memory.domain import Instant, Source
 
 ID = re.compile(r"(?:locomo|longmemeval)/[\w-]+/[\w:]+(?:@\d+)?")
 
@@ -28,3 +31,20 @@ def test_every_pair_is_labelled_once_and_knows_its_turns() -> None:
         assert len(read_labels(name)) == len((SAMPLES / f"{name}.jsonl").read_text("utf-8").splitlines())
     pair = Pair(older="locomo/c/D1:3@12", newer="locomo/c/D4:1@0")
     assert pair.turns == Pair(older="locomo/c/D1:3", newer="locomo/c/D4:1")
+
+
+def test_a_turn_is_outlived_by_all_that_came_after_it_also_where_it_only_confirms() -> None:
+    said = ["I have read 3 comics.", "I have read 3 comics.", "I have read 4 comics.", "I have read 7 comics."]
+    turns = [
+        Turn(id=str(n), text=text, said_at=Instant(86_400_000 * (n + 1)), session="s", source=Source.USER) for n, text in enumerate(said)
+    ]
+    with scratch_memory() as memory:
+        run = superseded_in(memory, "n", "c", turns)
+    assert {(pair.older, pair.newer) for pair in run.outlived} == {
+        ("c/0", "c/2"),
+        ("c/0", "c/3"),
+        ("c/1", "c/2"),
+        ("c/1", "c/3"),
+        ("c/2", "c/3"),
+    }
+    assert len(run.replaced) == 2
