@@ -185,14 +185,15 @@ def source_of(value: object) -> Source:
         raise InvalidInputError(f"{_shown(value)} is not a source; use one of {', '.join(Source)}.") from None
 
 
-_EARLIEST = int(dt.datetime(1, 1, 2, tzinfo=dt.UTC).timestamp() * 1000)
-_LATEST = int(dt.datetime(9999, 12, 30, tzinfo=dt.UTC).timestamp() * 1000)
+EARLIEST = int(dt.datetime(1, 1, 2, tzinfo=dt.UTC).timestamp() * 1000)
+LATEST = int(dt.datetime(9999, 12, 30, tzinfo=dt.UTC).timestamp() * 1000)
+"""Between these lies every moment that can be told as a date, a day's time zone away from either end; in epoch milliseconds."""
 
 
 def instant_of(value: object, name: str) -> Instant:
     """A moment from epoch milliseconds or an aware datetime. Raises `InvalidInputError`."""
     moment = _milliseconds(value, name) if isinstance(value, dt.datetime) else value
-    if not isinstance(moment, int) or isinstance(moment, bool) or not _EARLIEST <= moment <= _LATEST:
+    if not isinstance(moment, int) or isinstance(moment, bool) or not EARLIEST <= moment <= LATEST:
         raise InvalidInputError(
             f"{name} must be epoch milliseconds or an aware datetime, between the years 1 and 9999, not {_shown(value)}."
         )

@@ -120,7 +120,18 @@ class Owning(ABC):
         and where any of it is damaged nothing is changed. The present state of each is kept aside as a backup of its own. Raises
         `NotFoundError`, `DamagedFileError`, `ForeignFileError`, `NewerSchemaError`; `LeaseHeldError` during maintenance.
         """
-        return [self._restored(file, name, at=at) for file, name, at in self._to_come_back(path, namespace)]
+        done: list[Restored] = []
+        for file, name, at in self._to_come_back(path, namespace):
+            try:
+                done.append(self._restored(file, name, at=at))
+            except LeanMemoryError as error:
+                if not done:
+                    raise
+                names = ", ".join(f"“{quoted(one.name)}”" for one in done)
+                raise StorageError(
+                    f"{names} came back, and “{quoted(name)}” did not: {error} The others of the backup stay as they are."
+                ) from error
+        return done
 
     def would_restore(self, path: str | os.PathLike[str], *, namespace: str | None = None) -> list[WouldRestore]:
         """What `restore` with the same arguments would put in the place of what, after it was read whole. Changes nothing; raises as it does."""
@@ -216,6 +227,7 @@ class Owning(ABC):
         Of one moment, while others write; a file that is there is replaced. A bundle can be put under a passphrase. Raises `NotFoundError`.
         """
         to, sealed = path_of_argument(path, "path"), word_or_none(passphrase, "passphrase")
+        self._refuse_own_place(to)
         if sealed is not None and (not sealed or to.suffix == ".md"):
             raise InvalidInputError(
                 "A passphrase goes with a bundle, not with a text for people, and cannot be empty. Nothing was written."
@@ -246,6 +258,12 @@ class Owning(ABC):
             given = Given(name=name, schema_version=manifest.schema_version, records=records)
             with self._files.cleared(name), store_backups.at_work(self._settings.root, "importing") as work:
                 return bring_in(given, work, root=self._settings.root, settings=self._settings, clock=self._clock, apply=is_meant)
+
+    def _refuse_own_place(self, to: Path) -> None:
+        """Beside the memory's own files nothing is written: it might take the place of one, and what is forgotten would stay in it."""
+        root = self._settings.root.resolve()
+        if to.parent.resolve() in (root, root / BACKUPS):
+            raise InvalidInputError(f"{to} lies among the files of the memory itself; name a place elsewhere. Nothing was written.")
 
     def _restored(self, source: Path, name: str, *, at: int) -> Restored:
         with self._files.cleared(name), store_backups.at_work(self._settings.root, "restoring") as work:

@@ -61,6 +61,10 @@ class Uploads:
         size, files = self._sizes[upload]
         return Upload(id=upload, bytes=size, files=files)
 
+    def holds(self, upload: str) -> bool:
+        """Whether an upload is there."""
+        return upload in self._sizes
+
     def put(self, upload: str, name: str, offset: int, piece: bytes, *, modified: int | None = None) -> Upload:
         """Add a piece at the end of a file, where `offset` must be; `modified` is when the file was changed last, in epoch milliseconds.
 

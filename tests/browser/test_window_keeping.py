@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from lean_memory import Memory
+from lean_memory_bridge.runtime import admin_token
 from support.browser import Window
-from support.service import ServiceProcess, start_service
+from support.service import ServiceProcess, send, start_service
 from support.statements import day
 
 CANARY = "zirkonwalnuss"
@@ -112,6 +114,29 @@ def test_notes_are_brought_in_once_the_person_saw_them(window: Window, service: 
     assert "stamps" in " ".join(objects(service, "home"))
     dialog.get_by_role("button", name="Close").last.click()
     expect(dialog).to_be_hidden()
+
+
+def test_what_broke_off_tells_what_came_and_goes_on_once_it_is_mended(window: Window, service: ServiceProcess, tmp_path: Path) -> None:
+    whole = '[{"id": "1", "memory": "Likes rye bread", "created_at": "2025-01-03"}, {"id": "2", "memory": "Likes olives", "created_at": "2025-01-04"}]'
+    path = tmp_path / "mem.json"
+    path.write_text(whole[: whole.index("olives")], encoding="utf-8")
+    headers = {"Authorization": f"Bearer {admin_token(service.root)}", "Content-Type": "application/json"}
+    asked = json.dumps({"path": str(path), "namespace": "home", "apply": True}).encode()
+    assert send(service.live.port, "POST", "/api/v1/bring-in", headers, asked).status == 202
+    page = looking(window, "home")
+    section = part(page, "Bring in")
+    expect(section).to_contain_text("Bringing in broke off.")
+    section.get_by_role("button", name="Look").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("damaged or was cut off")
+    expect(dialog).to_contain_text("1 new text of 1")
+    expect(dialog).to_contain_text("as far as mem.json (100%)")
+    path.write_text(whole, encoding="utf-8")
+    dialog.get_by_role("button", name="Resume").click()
+    expect(dialog).to_contain_text("This was brought in")
+    expect(dialog).to_contain_text("1 were here already")
+    dialog.get_by_role("button", name="Close").last.click()
+    expect(section.get_by_text("Bringing in broke off.")).to_have_count(0)
 
 
 def test_a_rule_is_set_and_taken_away_again(window: Window) -> None:

@@ -7,13 +7,14 @@ anew branches off from that. Newer exports part the array over several files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
 from lean_memory.bringing_in.json_stream import Event, built, events_of, passed_over
 from lean_memory.bringing_in.sources import Entry, Source
 from lean_memory.bringing_in.texts import LONGEST, Found, Passed, Reading, Text, clean, elements_of, fields_of, moment_of
+from lean_memory.errors import DamagedFileError
 
 _OTHERS = "What the assistant and its tools wrote is not taken for something that you said."
 _EDITED = "An earlier wording of a message that was edited afterwards, or a branch that was left."
@@ -22,7 +23,13 @@ _MEDIA = "Pictures, recordings and files cannot be brought in, only what you wro
 _LONG = f"A message is longer than {LONGEST:,} characters, as pasted documents are."
 _EMPTY = "A message has no text."
 
-_TEXTUAL = frozenset({"text", "multimodal_text"})
+_MOST_NODES = 500_000
+_MOST_WORDS = 100_000_000
+"""Characters of the person's own messages in one conversation."""
+
+# Looked through one by one, as what a file holds there may be anything.
+_TEXTUAL = ("text", "multimodal_text")
+_NOT_THEIRS = ("assistant", "tool")
 _WANTED = frozenset({"id", "conversation_id", "create_time", "update_time", "current_node"})
 
 
@@ -42,6 +49,15 @@ class _Node:
 class _Conversation:
     fields: dict[str, object] = field(default_factory=dict[str, object])
     nodes: dict[str, _Node] = field(default_factory=dict[str, _Node])
+
+    def keep(self, nodes: Iterable[tuple[str, _Node]]) -> None:
+        """Keep its nodes. Raises `DamagedFileError` for more than any conversation has, as all of one are in memory together."""
+        size = 0
+        for key, node in nodes:
+            self.nodes[key] = node
+            size += len(node.text or "")
+            if len(self.nodes) > _MOST_NODES or size > _MOST_WORDS:
+                raise DamagedFileError("A conversation is longer than any in an export of ChatGPT is. What came before it is kept.")
 
 
 def read_chatgpt(source: Source, entries: tuple[Entry, ...], zone: str) -> Reading:
@@ -67,7 +83,7 @@ def _conversation(events: Iterator[Event]) -> _Conversation:
             break
         key, first = cast("str", value), next(events)
         if key == "mapping" and first[0] == "start_map":
-            found.nodes.update(_nodes(events))
+            found.keep(_nodes(events))
         elif key in _WANTED:
             found.fields[key] = built(first, events)
         else:
@@ -91,7 +107,7 @@ def _node(node: Mapping[str, object]) -> _Node:
     if not said:
         return _Node(parent=above)
     if _part(said, "author").get("role") != "user":
-        is_said = _part(said, "author").get("role") in {"assistant", "tool"}
+        is_said = _part(said, "author").get("role") in _NOT_THEIRS
         return _Node(parent=above, is_message=is_said, left=(_OTHERS,) if is_said else ())
     content = _part(said, "content")
     hidden = _part(said, "metadata").get("is_visually_hidden_from_conversation") is True

@@ -20,41 +20,59 @@ _ENDS = frozenset({"end_map", "end_array"})
 _LONGEST_LINE = 10_000_000
 _BUFFER = 65_536
 _DEEPEST = 200
+_LONGEST = 16 << 20
+"""Bytes of one word or number; reading it takes time with the square of its length."""
+_LARGEST = 64 << 20
+"""Bytes of one value that has to be in memory as a whole; messages with all that belongs to them have a few thousand."""
+
+
+_ELEMENT = 32
+"""What each element of a value takes besides its characters, at least."""
 
 
 def events_of(file: BinaryIO, name: str) -> Iterator[Event]:
     """The events of a file. Raises `DamagedFileError` where it is no JSON or breaks off; what came before has been given by then."""
     depth = 0
     try:
-        text = _without_mark(file)
+        text = _without_mark(file, name)
         for event, value in cast("Iterator[Event]", ijson.basic_parse(text, use_float=True, buf_size=_BUFFER)):
             depth += (event in _STARTS) - (event in _ENDS)
             if depth > _DEEPEST:
                 raise DamagedFileError(f"{name} is nested deeper than any export is. What came before is kept.")
+            text.at_once = 0
             yield event, value
-    except (ijson.JSONError, UnicodeDecodeError) as error:
+    # Of a number with thousands of digits Python says that it is none.
+    except (ijson.JSONError, ValueError) as error:
         raise DamagedFileError(damaged(name)) from error
 
 
 class _After:
-    """A file of which the first bytes were read."""
+    """A file of which the first bytes were read, and `at_once` of it since somebody set that to nothing."""
 
-    def __init__(self, first: bytes, file: BinaryIO) -> None:
-        self._first, self._file = first, file
+    def __init__(self, first: bytes, file: BinaryIO, name: str) -> None:
+        self._first, self._file, self._name = first, file, name
+        self.at_once = 0
 
     def read(self, most: int = -1) -> bytes:
         """The first bytes, then the others. The parser asks for none of them first, to see that they are bytes."""
         if not self._first:
+            self.at_once += max(0, most)
+            if self.at_once > _LONGEST:
+                raise _too_large(self._name, _LONGEST)
             return self._file.read(most)
         end = len(self._first) if most < 0 else most
         first, self._first = self._first[:end], self._first[end:]
         return first + self._file.read() if most < 0 else first
 
 
-def _without_mark(file: BinaryIO) -> _After:
+def _without_mark(file: BinaryIO, name: str) -> _After:
     """A file from behind the byte-order mark that some programs begin a text with, and that is no JSON."""
     first = file.read(len(BOM_UTF8))
-    return _After(first.removeprefix(BOM_UTF8), file)
+    return _After(first.removeprefix(BOM_UTF8), file, name)
+
+
+def _too_large(name: str, most: int) -> DamagedFileError:
+    return DamagedFileError(f"{name} holds a value of more than {most >> 20} MB, which no export does. What came before is kept.")
 
 
 def values_of(file: BinaryIO, name: str, way: Sequence[str]) -> Iterator[object]:
@@ -101,9 +119,12 @@ def built(first: Event, events: Iterator[Event]) -> object:
         return first[1]
     builder = cast("Any", ijson.ObjectBuilder())
     builder.event(*first)
-    depth = 1
+    depth, size = 1, 0
     while depth:
         event, value = next(events)
+        size += _ELEMENT + len(value) if isinstance(value, str) else _ELEMENT
+        if size > _LARGEST:
+            raise _too_large("The file", _LARGEST)
         builder.event(event, value)
         depth += (event in _STARTS) - (event in _ENDS)
     return cast("object", builder.value)

@@ -24,7 +24,7 @@ UNDATED = "Notes that name no date count as said when their file was last change
 
 _LARGEST = 5_000_000
 _PIECE = 2_000
-_MOST_FRONT = 65_536
+_MOST_FRONT = 16_384
 
 _NO_TEXT = "A file is no text in UTF-8."
 _LARGE = f"A file is larger than {_LARGEST // 1_000_000} MB, which no note is."
@@ -115,13 +115,20 @@ def _note(source: Source, entry: Entry, zone: str) -> _Note | Passed:
     )
 
 
+class _Front(yaml.SafeLoader):
+    """The safe reader without merging: a few lines that merge each other ten times over would fill the memory."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave the mapping as it is written; one that merges is then one that cannot be read."""
+
+
 def _parted(text: str) -> tuple[Mapping[str, object], str]:
     """What the front of a note says, and its body. A front that is no YAML says nothing."""
     found = _FRONT.match(text)
     if found is None or len(found["yaml"]) > _MOST_FRONT:
         return {}, text
     try:
-        front = cast("object", yaml.safe_load(found["yaml"]))
+        front = cast("object", yaml.load(found["yaml"], Loader=_Front))
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
         # The reader of YAML lets such errors of its own through where a value is not of the type that is written before it.
         return {}, text[found.end() :]

@@ -49,8 +49,8 @@ def bring_older_in(source: Source, entries: tuple[Entry, ...], older: Older, cou
     with told_with_error(lambda: replace(report, left_out=tally.told(), reached=source.reached)) if older.apply else nullcontext():
         for entry in entries:
             source.reads(entry)
-            path = source.path / entry.name if source.path.is_dir() else source.path
-            if not path.is_file() or (source.is_folder and not source.path.is_dir()):
+            path = entry.path
+            if path is None:
                 raise InvalidInputError(f"{source.path} is a zip: unpack it and bring in the folder. Nothing was brought in.")
             given = _read(path, older)
             if not given:

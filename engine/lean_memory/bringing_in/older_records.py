@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from lean_memory.arguments import EARLIEST, LATEST
 from lean_memory.bringing_in.texts import Passed, Tally, clean
 from lean_memory.bringing_in.values import Kind
 from lean_memory.domain import (
@@ -252,7 +253,7 @@ def _text(value: object) -> str:
 
 
 def _moment(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and EARLIEST <= value <= LATEST else None
 
 
 def _source(value: object) -> Source:

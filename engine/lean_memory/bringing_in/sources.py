@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from lean_memory.arguments import LATEST
 from lean_memory.domain import Instant
 from lean_memory.errors import DamagedFileError, InvalidInputError, NotFoundError, StorageError
 
@@ -29,6 +30,8 @@ class Entry:
     size: int
     modified: Instant
     open: Callable[[], BinaryIO]
+    path: Path | None = None
+    """Where it lies by itself; `None` in a zip."""
 
     @property
     def base(self) -> str:
@@ -170,7 +173,17 @@ def _in_folder(folder: Path) -> Iterator[Entry]:
 
 def _of_file(path: Path, name: str) -> Entry:
     stat = path.stat()
-    return Entry(name=name, size=stat.st_size, modified=Instant(round(stat.st_mtime * 1000)), open=lambda: path.open("rb"))
+    return Entry(name=_shown(name), size=stat.st_size, modified=_within(stat.st_mtime), open=lambda: path.open("rb"), path=path)
+
+
+def _shown(name: str) -> str:
+    """A name that can be told, also where it is no text in the encoding of the system."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _within(seconds: float) -> Instant:
+    """When a file was changed, in epoch milliseconds; what a clock that was never set or a hostile archive says is not taken for a moment."""
+    return Instant(round(min(max(seconds * 1000, 0.0), LATEST)))
 
 
 def _in_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[Entry]:
@@ -180,7 +193,7 @@ def _in_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[Entry]:
         raise InvalidInputError(f"{path} is under a password; unpack it with its password and bring in the folder. Nothing was brought in.")
     if len(infos) > _MOST_ENTRIES:
         raise InvalidInputError(f"{path} holds more than {_MOST_ENTRIES:,} files; unpack it and bring in the folders one at a time.")
-    zipped = Instant(round(path.stat().st_mtime * 1000))
+    zipped = _within(path.stat().st_mtime)
     for info in infos:
         yield Entry(name=info.filename, size=info.file_size, modified=_changed(info) or zipped, open=_opener(archive, info))
 
@@ -194,7 +207,7 @@ def _changed(info: zipfile.ZipInfo) -> Instant | None:
     if info.date_time <= _NO_DATE:
         return None
     try:
-        return Instant(round(dt.datetime(*info.date_time).timestamp() * 1000))
+        return _within(dt.datetime(*info.date_time).timestamp())
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -75,6 +75,8 @@ def opened_bundle(path: Path, passphrase: str | None) -> Generator[tuple[Manifes
 
     Raises `DamagedFileError`, `NewerSchemaError` for another version of the format, `InvalidInputError` for a passphrase that is missing or wrong.
     """
+    if path.exists() and not path.is_file():
+        raise StorageError(f"{path} is no file, so it is no bundle. Nothing was changed.")
     with ExitStack() as open_files, _read_as_damaged(path):
         file = open_files.enter_context(path.open("rb"))
         bundle = open_files.enter_context(zipfile.ZipFile(_plain(file, path, passphrase)))
@@ -167,5 +169,5 @@ def _read_as_damaged(path: Path) -> Generator[None]:
         yield
     except LeanMemoryError:
         raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, NotImplementedError, RecursionError) as error:
         raise DamagedFileError(f"{path} is damaged, not whole, or no bundle ({error}). Nothing of it was used.") from error

@@ -21,6 +21,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
+from lean_memory.arguments import EARLIEST, LATEST
 from lean_memory.custody import BackedUp, Backup, Occasion
 from lean_memory.domain import Instant
 from lean_memory.errors import DamagedFileError, LeanMemoryError, NotFoundError, StorageError, StorageFullError
@@ -54,12 +55,10 @@ def back_up(root: Path, names: Iterable[str], *, now: Instant, occasion: Occasio
     with errors_translated(folder):
         if to is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise StorageError(f"{folder} is there already and not an empty folder, so no backup was put there. Name another one.")
-        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        remove_abandoned(folder.parent)
-        _check_room(root, wanted, folder.parent)
-        draft = work_folder(folder.parent, "making")
+        draft = _swept_work_folder(folder.parent, "making")
     try:
         with errors_translated(folder):
+            _check_room(root, wanted, folder.parent)
             backup = _made(root, wanted, draft, folder, now=now, occasion=occasion)
             _put_in_place(draft, folder)
         return backup
@@ -105,16 +104,22 @@ def check_file(folder: Path, held: BackedUp) -> Path:
 def backups_in(root: Path) -> list[Backup]:
     """The backups in a data root, newest first; those that cannot be read with why."""
     folder = root / BACKUPS
-    if not folder.is_dir():
-        return []
     found: list[Backup] = []
-    for path in folder.iterdir():
-        if path.is_dir() and not path.name.startswith("."):
-            try:
-                found.append(read_backup(path))
-            except LeanMemoryError as error:
-                found.append(Backup(path=path, at=Instant(round(path.stat().st_mtime * 1000)), occasion="", problem=str(error)))
+    # Of each anybody may remove it meanwhile, and the last one takes the folder along.
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        for path in list(folder.iterdir()):
+            with contextlib.suppress(FileNotFoundError):
+                if path.is_dir() and not path.name.startswith("."):
+                    found.append(_read_or_why_not(path))
     return sorted(found, key=lambda backup: (backup.at, backup.path.name), reverse=True)
+
+
+def _read_or_why_not(path: Path) -> Backup:
+    at = Instant(round(path.stat().st_mtime * 1000))
+    try:
+        return read_backup(path)
+    except LeanMemoryError as error:
+        return Backup(path=path, at=at, occasion="", problem=str(error))
 
 
 def drop_old(root: Path) -> list[Path]:
@@ -167,15 +172,25 @@ def at_work(root: Path, what: str) -> Generator[Path]:
     prepare_root(root)
     parent = root / BACKUPS
     with errors_translated(parent):
-        parent.mkdir(mode=0o700, exist_ok=True)
-        remove_abandoned(parent)
-        folder = work_folder(parent, what)
+        folder = _swept_work_folder(parent, what)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
             parent.rmdir()
+
+
+def _swept_work_folder(parent: Path, what: str) -> Path:
+    """A work folder, after what killed processes left of theirs was removed."""
+    while True:
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            remove_abandoned(parent)
+            return work_folder(parent, what)
+        except FileNotFoundError:
+            # Whose work ended just now has removed the empty folder.
+            continue
 
 
 def remove_abandoned(parent: Path) -> None:
@@ -266,10 +281,27 @@ def _read(folder: Path, text: str) -> Backup:
         raise StorageError(f"{folder} was made by another version of this program and cannot be restored by this one. Update the program.")
     if written != _sum(told):
         raise ValueError("the manifest is not as it was written")
-    namespaces = tuple(BackedUp(**cast("dict[str, Any]", one)) for one in told["namespaces"])
-    if any(one.file != file_name(one.name) for one in namespaces):
+    namespaces = tuple(map(_held, cast("list[dict[str, Any]]", told["namespaces"])))
+    if any(one.file != file_name(one.name) for one in namespaces) or len({one.name for one in namespaces}) < len(namespaces):
         raise ValueError("a file has another name than its namespace gives it")
-    return Backup(path=folder, at=Instant(told["at"]), occasion=told["occasion"], namespaces=namespaces, left_out=tuple(told["left_out"]))
+    left_out = tuple(map(str, cast("list[object]", told["left_out"])))
+    return Backup(path=folder, at=_moment(told["at"]), occasion=str(told["occasion"]), namespaces=namespaces, left_out=left_out)
+
+
+def _held(told: Mapping[str, Any]) -> BackedUp:
+    """One namespace as a manifest tells of it. Raises `ValueError` or `TypeError` where that is not what is written there."""
+    one = BackedUp(**told)
+    counts = cast("tuple[object, ...]", (one.bytes, one.schema_version, one.episodes, one.facts))
+    if not all(isinstance(count, int) and count >= 0 for count in counts) or not isinstance(cast("object", one.sha256), str):
+        raise ValueError("a number is none")
+    _moment(one.next_moment)
+    return one
+
+
+def _moment(value: object) -> Instant:
+    if not isinstance(value, int) or not EARLIEST <= value <= LATEST:
+        raise ValueError("a moment is none")
+    return Instant(value)
 
 
 def _sum(told: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from lean_memory.clock import Clock
 from lean_memory.custody import Fate, Imported, Occasion
 from lean_memory.domain import Instant
-from lean_memory.errors import DamagedFileError
+from lean_memory.errors import DamagedFileError, InvalidInputError
 from lean_memory.settings import Settings
 from lean_memory.store import backups, clear
 from lean_memory.store.bundle_rows import Record, file_of, make_index
@@ -19,8 +20,8 @@ from lean_memory.store.merge_write import Merger
 from lean_memory.store.merging import Plan, Side, plan, side_of
 from lean_memory.store.namespace_store import NamespaceStore
 from lean_memory.store.namespaces import opened_to_look, path_of
-from lean_memory.store.restoring import finish_file, look_at, settle, take_place
-from lean_memory.store.scrub import Graves, Scrubbed, graves_of, scrub
+from lean_memory.store.restoring import Present, finish_file, look_at, refuse_if_more_was_forgotten, settle, take_place
+from lean_memory.store.scrub import Graves, Scrubbed, graves_of, next_moment, scrub
 from lean_memory.store.writing import WriteTransaction
 
 _ELSEWHERE = "What was forgotten where the bundle was made is not known here: this memory has tombstones of its own."
@@ -28,6 +29,8 @@ _UNMERGED = "Proposals and runs of maintenance stay where they were made, as the
 _BURIED = (
     "Some of what was forgotten where the bundle was made was not forgotten here: it is not to be learned anew; what is here of it stays."
 )
+_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
+"""Clocks that are merely wrong are so by less."""
 _NOTHING = Side(slots={}, texts={})
 
 
@@ -53,7 +56,7 @@ def bring_in(given: Given, work: Path, *, root: Path, settings: Settings, clock:
     graves = [] if present.graves is None else [present.graves]
     store = NamespaceStore.open(work, given.name, settings=settings, clock=clock, create=False)
     try:
-        scrubbed = _checked(store, shared, graves, present.moment)
+        scrubbed = _checked(store, shared, graves, present.moment, now=clock())
         there = store.look(lambda tx: side_of(tx.connection))
         buried = _only_there(present.graves, store.look(lambda tx: graves_of(tx.connection)))
     finally:
@@ -67,10 +70,11 @@ def bring_in(given: Given, work: Path, *, root: Path, settings: Settings, clock:
     if not here.texts:
         aside = take_place(draft, path, present, now=clock(), settings=settings, occasion=Occasion.BEFORE_IMPORT)
         return _told(given, planned, scrubbed, is_applied=True, notes=(), aside=aside)
-    return _merged(given, draft, there, scrubbed, root=root, settings=settings, clock=clock)
+    return _merged(given, draft, there, scrubbed, present, root=root, settings=settings, clock=clock)
 
 
-def _checked(store: NamespaceStore, shared: dict[int, int], graves: list[Graves], moment: Instant) -> Scrubbed:
+def _checked(store: NamespaceStore, shared: dict[int, int], graves: list[Graves], moment: Instant, *, now: Instant) -> Scrubbed:
+    _refuse_what_is_to_come(store.look(lambda tx: next_moment(tx.connection)), now)
     store.change(lambda tx: make_index(tx, shared))
     problems = store.check()
     if problems:
@@ -79,6 +83,15 @@ def _checked(store: NamespaceStore, shared: dict[int, int], graves: list[Graves]
     store.purge_now(scrubbed.texts)
     store.change(lambda tx: settle(tx.connection, moment))
     return scrubbed
+
+
+def _refuse_what_is_to_come(moment: Instant, now: Instant) -> None:
+    """All that is recorded here after something of the far future would count as recorded then."""
+    if moment > now + _AHEAD_MS:
+        raise InvalidInputError(
+            f"Something in it was recorded in the year {time.gmtime(moment / 1000).tm_year}, which is still to come. Nothing was brought in. "
+            "Check the clock of this computer."
+        )
 
 
 def _only_there(here: Graves | None, there: Graves) -> bool:
@@ -93,7 +106,9 @@ def _here(path: Path) -> Side:
         return side_of(con)
 
 
-def _merged(given: Given, draft: Path, there: Side, scrubbed: Scrubbed, *, root: Path, settings: Settings, clock: Clock) -> Imported:
+def _merged(
+    given: Given, draft: Path, there: Side, scrubbed: Scrubbed, present: Present, *, root: Path, settings: Settings, clock: Clock
+) -> Imported:
     """Merge; planned anew under the lock, since others may have written, after the present state was kept aside."""
     store = NamespaceStore.open(root, given.name, settings=settings, clock=clock, create=False)
     try:
@@ -101,6 +116,7 @@ def _merged(given: Given, draft: Path, there: Side, scrubbed: Scrubbed, *, root:
 
         def write(tx: WriteTransaction) -> tuple[Plan, bool]:
             clear.refuse_while_leased(tx.connection, tx.recorded_at, "changed")
+            refuse_if_more_was_forgotten(tx.connection, present.graves)
             planned = plan(side_of(tx.connection), there)
             with contextlib.closing(open_connection(draft, busy_timeout_ms=0, readonly=True, immutable=True)) as con:
                 Merger(there=con, con=tx.connection).run(planned, there)

@@ -16,6 +16,7 @@ import apsw
 from lean_memory.domain import Episode, Fact, Instant
 from lean_memory.errors import DamagedFileError, NewerSchemaError
 from lean_memory.store import search_index
+from lean_memory.store.bundle_values import BLOB, Column, moment, stored
 from lean_memory.store.connection import errors_translated, immediate, open_connection, pragma_int
 from lean_memory.store.migrate import builtin_migrations, create_file
 from lean_memory.store.rows import CURRENT_FACT, EPISODE, episodes_of, facts_of
@@ -34,8 +35,9 @@ KINDS = (
 
 _INDEXED = "row_id"
 """The column that points into the search index; it is not taken along."""
+_OWN_KIND = "proposal_kind"
+"""Under which name a record has the column `kind`, as its own kind is that of its table."""
 _SETTINGS = ("salt", "next_moment")
-_BLOB = "hex:"
 _SHARED = "SELECT r.passage_id FROM index_row r WHERE r.id = :row_id"
 
 
@@ -51,6 +53,8 @@ def records(con: apsw.Connection) -> Iterator[dict[str, Value]]:
             if kind == "fact":
                 record["passage_id"] = cast("int | None", con.execute(_SHARED, {"row_id": record[_INDEXED]}).get)
             record.pop(_INDEXED, None)
+            if "kind" in record:
+                record[_OWN_KIND] = record.pop("kind")
             yield {"kind": kind, **record}
 
 
@@ -77,13 +81,15 @@ def file_of(path: Path, name: str, schema_version: int, given: Iterable[Record])
     known = builtin_migrations()
     if schema_version > known[-1].version:
         raise NewerSchemaError("The bundle was written by a newer Lean Memory, so it was not read. Update the program.")
+    if schema_version < 1:
+        raise DamagedFileError(f"The bundle says that it is of schema {schema_version}, which there never was. It was not used.")
     create_file(path, name, known[:schema_version])
     shared: dict[int, int] = {}
     with errors_translated(path), contextlib.closing(open_connection(path, busy_timeout_ms=1_000)) as con:
         if pragma_int(con, "user_version") != schema_version:
             raise DamagedFileError(f"The bundle says that it is of schema {schema_version}, which there never was. It was not used.")
         con.execute("PRAGMA foreign_keys = OFF")
-        columns = {kind: frozenset(_columns(con, kind)) for kind in KINDS}
+        columns = {kind: _declared(con, kind) for kind in KINDS}
         try:
             with immediate(con):
                 for record in given:
@@ -92,7 +98,7 @@ def file_of(path: Path, name: str, schema_version: int, given: Iterable[Record])
                     raise DamagedFileError(
                         "The bundle is damaged: some of its records refer to others that are not in it. It was not used."
                     )
-        except (apsw.ConstraintError, apsw.MismatchError) as error:
+        except (apsw.ConstraintError, apsw.MismatchError, ValueError) as error:
             raise DamagedFileError(f"The bundle is damaged: its records do not fit together ({error}). It was not used.") from error
     return shared
 
@@ -138,26 +144,42 @@ def index_fact(con: apsw.Connection, row: int, text: str, passage: int | None) -
 _FREE = "SELECT r.id FROM passage p JOIN index_row r ON r.id = p.row_id WHERE p.id = ? AND r.fact_id IS NULL"
 
 
-def _insert(con: apsw.Connection, columns: Mapping[str, frozenset[str]], record: Record, shared: dict[int, int]) -> None:
+def _insert(con: apsw.Connection, columns: Mapping[str, Mapping[str, Column]], record: Record, shared: dict[int, int]) -> None:
     values = dict(record)
     kind = values.pop("kind", None)
     if not isinstance(kind, str) or kind not in columns:
         raise DamagedFileError(f"The bundle is damaged: it holds a record of an unknown kind ({str(kind)[:40]!r}). It was not used.")
     passage = values.pop("passage_id", None) if kind == "fact" else None
-    if not values.keys() <= columns[kind]:
+    if _OWN_KIND in values and "kind" in columns[kind]:
+        values["kind"] = values.pop(_OWN_KIND)
+    if not values.keys() <= columns[kind].keys():
         raise DamagedFileError(f"The bundle is damaged: a record of the kind {kind} has fields that there are not. It was not used.")
     if kind == "setting":
         if values.get("key") in _SETTINGS:
-            con.execute("UPDATE setting SET value = ? WHERE key = ?", (_stored(values.get("value")), values["key"]))
+            _set(con, cast("str", values["key"]), values.get("value"))
         return
+    told = {name: stored(kind, columns[kind][name], value) for name, value in values.items()}
     if _INDEXED in columns[kind]:
-        values[_INDEXED] = 0
-    row = con.execute(
-        f"INSERT INTO {kind} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", tuple(map(_stored, values.values()))
-    )
-    row.fetchall()
+        told[_INDEXED] = 0
+    con.execute(f"INSERT INTO {kind} ({', '.join(told)}) VALUES ({', '.join('?' * len(told))})", tuple(told.values())).fetchall()
     if kind == "fact" and isinstance(passage, int):
         shared[con.last_insert_rowid()] = passage
+
+
+def _set(con: apsw.Connection, key: str, value: object) -> None:
+    """Take over what a file knows of itself. Raises `ValueError`."""
+    if key == "next_moment":
+        told: object = moment(value)
+    elif isinstance(value, str) and value.startswith(BLOB):
+        told = bytes.fromhex(value.removeprefix(BLOB))
+    else:
+        raise ValueError("the salt is none")
+    con.execute("UPDATE setting SET value = ? WHERE key = ?", (told, key))
+
+
+def _declared(con: apsw.Connection, kind: str) -> dict[str, Column]:
+    rows = cast("list[tuple[int, str, str, int, object, int]]", con.execute(f"PRAGMA table_info({kind})").fetchall())
+    return {name: Column(name=name, type=declared.upper()) for _, name, declared, *_ in rows}
 
 
 def _columns(con: apsw.Connection, kind: str) -> list[str]:
@@ -165,13 +187,4 @@ def _columns(con: apsw.Connection, kind: str) -> list[str]:
 
 
 def _plain(value: Value | bytes) -> Value:
-    return f"{_BLOB}{value.hex()}" if isinstance(value, bytes) else value
-
-
-def _stored(value: object) -> Value | bytes:
-    if isinstance(value, str) and value.startswith(_BLOB):
-        with contextlib.suppress(ValueError):
-            return bytes.fromhex(value.removeprefix(_BLOB))
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    raise DamagedFileError("The bundle is damaged: a record holds a value that no file holds. It was not used.")
+    return f"{BLOB}{value.hex()}" if isinstance(value, bytes) else value

@@ -128,14 +128,20 @@ def take_place(draft: Path, path: Path, present: Present, *, now: Instant, setti
     """Let a finished file take the place of the one at `path`, whose state is kept aside; gives where. Whole, or not at all."""
     with errors_translated(path):
         if present.is_there and present.is_sound:
-            return _write_over(draft, path, now=now, settings=settings, occasion=occasion)
+            return _write_over(draft, path, present, now=now, settings=settings, occasion=occasion)
         aside = _set_aside(path) if present.is_there else None
         if not put_in_place(draft, path):
             raise BusyError(f"Another program made {path.name} just now, so nothing took its place. Try again.")
         return aside
 
 
-def _write_over(draft: Path, path: Path, *, now: Instant, settings: Settings, occasion: Occasion) -> Path | None:
+def refuse_if_more_was_forgotten(con: apsw.Connection, before: Graves | None) -> None:
+    """Raise `BusyError` where an open file knows of more that was forgotten than it did `before`: what is to be written is not without it."""
+    if before is not None and not set(graves_of(con).rows) <= set(before.rows):
+        raise BusyError("Something was forgotten here just now, which might have come back; nothing was changed. Try again.")
+
+
+def _write_over(draft: Path, path: Path, present: Present, *, now: Instant, settings: Settings, occasion: Occasion) -> Path | None:
     with (
         folder_shared(path.parent),
         contextlib.closing(open_connection(draft, busy_timeout_ms=0, readonly=True, immutable=True)) as new,
@@ -149,17 +155,18 @@ def _write_over(draft: Path, path: Path, *, now: Instant, settings: Settings, oc
             writing.step(0)
             if has_moved(old):
                 raise BusyError(f"Another program cleared {path.name} just now, so nothing took its place. Try again.")
-            aside = _kept_aside(path, now=now, settings=settings, occasion=occasion)
+            aside = _kept_aside(path, present, now=now, settings=settings, occasion=occasion)
             while not writing.done:
                 writing.step(-1)
         old.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return aside
 
 
-def _kept_aside(path: Path, *, now: Instant, settings: Settings, occasion: Occasion) -> Path | None:
+def _kept_aside(path: Path, present: Present, *, now: Instant, settings: Settings, occasion: Occasion) -> Path | None:
     """Keep the present state, unless there is nothing in it; with a maintenance run at work nothing is replaced."""
     with contextlib.closing(opened_to_look(path)) as con:
         clear.refuse_while_leased(con, now, "replaced")
+        refuse_if_more_was_forgotten(con, present.graves)
         name = cast("str", con.execute("SELECT value FROM setting WHERE key = 'namespace'").get)
         if con.execute("SELECT 1 FROM episode LIMIT 1").get is None:
             return None

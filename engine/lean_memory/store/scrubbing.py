@@ -56,13 +56,24 @@ def _made_again(root: Path, backup: Backup, name: str, *, settings: Settings, cl
             sync_file(draft / held.file)
             for other in backup.namespaces:
                 if other.name != name:
-                    os.link(backups.check_file(backup.path, other), draft / other.file)
+                    _same(backups.check_file(backup.path, other), draft / other.file)
             folder = root / BACKUPS / (backup.path.name.removesuffix(_END) + _END)
             folder = folder if not folder.exists() else folder.with_name(folder.name.removesuffix(_END) + f"{_END}-{draft.name[-4:]}{_END}")
-            scrubbed = tuple(backups.described(draft / one.file) if one.name == name else one for one in backup.namespaces)
+            # What the copy holds is as old as before, though something was written to it today.
+            told = replace(backups.described(draft / held.file), next_moment=held.next_moment)
+            scrubbed = tuple(told if one.name == name else one for one in backup.namespaces)
             backups.write_manifest(draft, replace(backup, path=folder, namespaces=scrubbed))
             sync_folder(draft)
             draft.rename(folder)
             sync_folder(folder.parent)
             backups.remove(backup.path)
     return folder
+
+
+def _same(source: Path, target: Path) -> None:
+    """The same file under another name; a copy of it where the disk knows no such thing, as many a stick."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+        sync_file(target)

@@ -55,7 +55,7 @@ async def remove(upload: TheUpload, parts: TheParts, _: TheOwner) -> Upload:
 async def jobs(parts: TheParts, _: TheOwner) -> BringInJobs:
     """What was brought in since the service began, and what of the older lean-memory lies in the data folder."""
     older = await asyncio.to_thread(parts.verbs.memory.older_files)
-    return BringInJobs(jobs=parts.bringing_in.every(), older=tuple(map(str, older)))
+    return BringInJobs(jobs=tuple(_as_it_is(parts, job) for job in parts.bringing_in.every()), older=tuple(map(str, older)))
 
 
 @router.post("/bring-in", status_code=202)
@@ -70,13 +70,19 @@ async def bring_in(asked: BringInRequest, parts: TheParts, _: TheOwner) -> Bring
 @router.get("/bring-in/{job}")
 async def job(job: TheJob, parts: TheParts, _: TheOwner) -> BringInJob:
     """How far it is."""
-    return parts.bringing_in.look(job)
+    return _as_it_is(parts, parts.bringing_in.look(job))
 
 
 @router.post("/bring-in/{job}/cancel")
 async def cancel(job: TheJob, parts: TheParts, _: TheOwner) -> BringInJob:
     """Stop it; what was brought in stays, and the same request goes on from there."""
     return parts.bringing_in.cancel(job)
+
+
+def _as_it_is(parts: Parts, job: BringInJob) -> BringInJob:
+    """A job without an upload that is gone, which nobody can ask for again."""
+    is_gone = job.upload is not None and not parts.uploads.holds(job.upload)
+    return job.model_copy(update={"upload": None}) if is_gone else job
 
 
 def source_of(parts: Parts, path: str | None, upload: str | None) -> Path:

@@ -302,7 +302,7 @@ class BringInJob(Answer):
     apply: bool
     """Whether it is brought in, and not only looked at."""
     path: str | None
-    """What it reads, by its path or as an upload, and into which namespace: what to ask for again to go on where it ended."""
+    """What it reads, by its path or as an upload, and into which namespace: what to ask for again to go on where it ended. An upload that is gone is null."""
     upload: str | None
     namespace: str | None
     progress: float | None

@@ -12,11 +12,15 @@ import { complain, tell } from '../toasts.js';
 const PIECE = 4_000_000;
 const POLL = 500;
 const SHOWN = 100;
+const FATES = { plan: 'bring_in_would', done: 'bring_in_did', stopped: 'bring_in_stopped', failed: 'bring_in_came' };
 
 export function BringIn() {
   const { data } = useFound((ended) => get('bring-in', {}, ended), []);
   const [open, put] = useState(null);
   const running = data?.jobs.find((one) => one.state === 'running');
+  // What ended early is told of until something was brought in whole.
+  const last = data?.jobs.find((one) => one.apply && one.state !== 'running');
+  const early = last && last.state !== 'done' ? last : null;
   const chosen = (event) => {
     const files = [...event.target.files];
     event.target.value = '';
@@ -26,6 +30,7 @@ export function BringIn() {
     <h2>${t('bring_in')}</h2><p class="soft small">${t('bring_in_about')}</p>
     <div class="actions"><${Chooser} name=${t('choose_file')} onChange=${chosen} /><${Chooser} name=${t('choose_folder')} folder onChange=${chosen} />
       ${running && !open && html`<button onClick=${() => put({ job: running })}>${t('bring_in_goes_on')}</button>`}</div>
+    ${early && !running && html`<p class="notice between"><span>${t(early.state === 'failed' ? 'bring_in_broke' : 'bring_in_ended')}</span><button onClick=${() => put({ job: early })}>${t('look')}</button></p>`}
     ${data?.older.map((path) => html`<p class="notice between" key=${path}><span class="break">${t('older_here')} <code>${path.split(/[\\/]/).pop()}</code></span><button onClick=${() => put({ path })}>${t('look')}</button></p>`)}
     ${open && html`<${Bringing} start=${open} onClose=${() => put(null)} />`}
   </section>`;
@@ -43,9 +48,12 @@ function Bringing({ start, onClose }) {
   const [stage, put] = useState({ name: start.job ? 'working' : start.path ? 'looking' : 'sending', done: 0 });
   const [passphrase, type] = useState('');
   const gone = useRef(false);
-  const source = useRef(start.path ? { path: start.path } : {});
-  // The older files name themselves where they belong.
-  const into = () => (namespace.value && !start.path ? { namespace: namespace.value } : {});
+  const source = useRef(sourceOf(start.job ?? start));
+  // The older files name themselves where they belong; a job goes on where it began.
+  const into = () => {
+    const name = start.job ? start.job.namespace : start.path ? null : namespace.value;
+    return name ? { namespace: name } : {};
+  };
   const bundle = start.files?.length === 1 && start.files[0].name.endsWith('.leanmem');
   const show = (next) => gone.current || put(next);
   const tried = (work) => work().catch((error) => show({ name: 'failed', error }));
@@ -73,19 +81,21 @@ function Bringing({ start, onClose }) {
     if (source.current.upload && stage.name !== 'working') call('DELETE', `uploads/${source.current.upload}`).catch(() => {});
     onClose();
   };
+  const canApply = stage.name === 'plan' || (['stopped', 'failed'].includes(stage.name) && stage.job?.apply && (source.current.path || source.current.upload));
   const busy = ['sending', 'looking', 'working'].includes(stage.name);
   const stop = () => post(`bring-in/${stage.job.id}/cancel`, {}).catch(complain);
   return html`<${Dialog} title=${t('bring_in')} onClose=${close}>
-    ${busy ? html`<${Progress} stage=${stage} />` : stage.name === 'failed' ? html`<${Sorry} error=${stage.error} />` : stage.report ? html`<${Report} stage=${stage} />` : html`<${Plan} stage=${stage} />`}
+    ${busy ? html`<${Progress} stage=${stage} />` : stage.name === 'failed' ? html`<${Sorry} error=${stage.error} />${stage.report && html`<${Report} stage=${stage} />`}` : stage.report ? html`<${Report} stage=${stage} />` : html`<${Plan} stage=${stage} />`}
     ${stage.name === 'failed' && bundle && html`<form class="inline" onSubmit=${(event) => (event.preventDefault(), look())}><label class="picker"><span>${t('passphrase')}</span><input type="password" autocomplete="off" value=${passphrase} onInput=${(event) => type(event.target.value)} /></label><button>${t('look')}</button></form>`}
     <div class="actions end">
       ${stage.name === 'working' && stage.job && html`<button onClick=${stop}>${t('tidy_stop')}</button>`}
       <button onClick=${close}>${t('close')}</button>
-      ${(stage.name === 'plan' || stage.name === 'stopped') && html`<button class="primary" onClick=${apply}>${t(stage.name === 'plan' ? 'bring_in_do' : 'resume')}</button>`}
+      ${canApply && html`<button class="primary" onClick=${apply}>${t(stage.name === 'plan' ? 'bring_in_do' : 'resume')}</button>`}
     </div>
   </${Dialog}>`;
 }
 
+const sourceOf = ({ path, upload }) => (path ? { path } : upload ? { upload } : {});
 const secret = (passphrase) => (passphrase ? { passphrase } : {});
 
 /** Send files piece by piece; gives the upload's id. A piece that did not arrive is an error that the person sees. */
@@ -115,8 +125,8 @@ async function follow(first, show, gone) {
     await new Promise((go) => setTimeout(go, POLL));
     job = await get(`bring-in/${job.id}`);
   }
-  if (job.state === 'failed') throw new Error(job.sentence);
-  show({ name: job.state === 'stopped' ? 'stopped' : job.apply ? 'done' : 'plan', report: job.report });
+  if (job.state === 'failed') return show({ name: 'failed', error: new Error(job.sentence), report: job.report, job });
+  show({ name: job.state === 'stopped' ? 'stopped' : job.apply ? 'done' : 'plan', report: job.report, job });
   if (job.apply && job.state === 'done' && !gone.current) tell(t('brought_in', number(job.report.added)));
 }
 
@@ -127,8 +137,9 @@ function Progress({ stage }) {
 function Report({ stage }) {
   const { report, name } = stage;
   return html`<div role="status">
-    <p><strong>${t(name === 'plan' ? 'bring_in_would' : name === 'done' ? 'bring_in_did' : 'bring_in_stopped')}</strong> ${named(`kind_in_${report.kind.replace('-', '_')}`, report.kind)}</p>
+    <p><strong>${t(FATES[name])}</strong> ${named(`kind_in_${report.kind.replace('-', '_')}`, report.kind)}</p>
     <ul class="plain">
+      ${report.reached && html`<li dir="auto">${t('bring_in_reached', report.reached)}</li>`}
       <li>${t('bring_in_new', number(report.added), number(report.texts))}</li>
       ${report.namespaces.length > 0 && html`<li dir="auto">${t('bring_in_into', report.namespaces.map((one) => `“${one}”`).join(', '))}</li>`}
       ${report.known > 0 && html`<li>${t('bring_in_known', number(report.known))}</li>`}
