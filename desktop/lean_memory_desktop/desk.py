@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import logging
 import threading
@@ -142,7 +143,7 @@ class Desk:
         clients = tuple(client.name for client in snapshot.clients)
         if clients != self._clients or time.monotonic() - self._looked_at > _ASSISTANTS_EVERY:
             self._clients = clients
-            self._in_background(self._look_at_assistants)
+            threading.Thread(target=self._look_unasked, daemon=True).start()
 
     def _tell_of(self, reason: str) -> None:
         with self._lock:
@@ -150,6 +151,11 @@ class Desk:
             self._remember(replace(self._remembered, told=told))
         for notice in notices if self._remembered.notifies else ():
             self._notifier.show(notice)
+
+    def _look_unasked(self) -> None:
+        # Where the service has gone meanwhile its next state brings another look; nobody asked for this one, so nobody is told.
+        with contextlib.suppress(LeanMemoryError, OSError):
+            self._look_at_assistants()
 
     def _look_at_assistants(self) -> None:
         self._looked_at = time.monotonic()

@@ -19,7 +19,7 @@ EXIT_NO_ENGINE = 5
 LOG_FILE = "logs/window.log"
 SHOWN, HIDDEN = "shown", "hidden"
 """What a window says on its standard output, a line each: that its page stands before the person, or that it was closed and waits unseen."""
-_PATIENCE = Patience(pauses=(0.1, 2.0, 4.0), window=30.0)
+_PATIENCE = Patience(pauses=(0.1, 1.0, 2.0), window=30.0)
 _REMEMBERED = 10
 _GOODBYE = 5.0
 _OTHER_GOES = 1.0

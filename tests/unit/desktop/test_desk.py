@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from lean_memory_bridge.refusals import UnreachableError
 from lean_memory_desktop import desk, housekeeping
 from lean_memory_desktop.doorbell import TRAY_FILE, ring
 from lean_memory_desktop.news import Notice
@@ -19,6 +20,7 @@ from lean_memory_desktop.remembered import write_object
 from lean_memory_desktop.state import Known, view
 from lean_memory_desktop.supervisor import End
 from support.supervised import eventually
+from unit.desktop.test_state import KNOWN
 
 REASON = "The service ended 6 times, the last time with code 1."
 
@@ -212,6 +214,31 @@ def test_it_tells_the_time_of_the_zone_in_which_the_computer_is_by_now(
     choose("Quit")
     app.join(60)
     assert not app.is_alive()
+
+
+def test_a_service_that_goes_while_it_is_looked_at_unasked_is_no_news(
+    root: Path, ends: queue.SimpleQueue[Any], told: queue.SimpleQueue[Notice], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del ends
+    looked = threading.Event()
+
+    class Going:
+        """Tells its state, and is gone when it is asked for anything."""
+
+        def snapshots(self) -> list[object]:
+            return [KNOWN.snapshot]
+
+        def assistants(self) -> object:
+            looked.set()
+            raise UnreachableError("It is gone.")
+
+    monkeypatch.setattr(desk, "finder", lambda _: Going)
+    app = running(root)
+    assert looked.wait(60)
+    choose("Quit")
+    app.join(60)
+    assert not app.is_alive()
+    assert told.empty()
 
 
 def test_an_icon_that_does_not_end_is_not_waited_for(root: Path, ends: queue.SimpleQueue[Any], monkeypatch: pytest.MonkeyPatch) -> None:
