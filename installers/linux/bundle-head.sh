@@ -48,8 +48,8 @@ trap 'exit 130' INT TERM HUP
 tail -n +@LINES@ "$0" | tar -xzf - -C "$folder"
 "$python" -I "$folder/setup.pyz" install --home "$home" --python "$python" --system-packages --place "$prefix"
 if [ -n "$start" ] && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
-    nohup "$home/env/bin/lean-memory" >/dev/null 2>&1 </dev/null &
-    echo "Lean Memory starts; look for its icon."
+    nohup "$home/env/bin/lean-memory" --window >/dev/null 2>&1 </dev/null &
+    echo "Lean Memory starts: its window with the first steps, and its icon."
 elif [ "$prefix/bin/lean-memory" -ef "$home/env/bin/lean-memory" ]; then
     echo "Start it with: $prefix/bin/lean-memory"
 else

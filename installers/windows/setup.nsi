@@ -71,9 +71,8 @@ UninstPage custom un.AskForMemories un.KeepAnswer
 Function Start
   ; In the person's home, not in the installer's folder.
   SetOutPath "$PROFILE"
-  Exec '"$INSTDIR\env\pythonw.exe" -P -m lean_memory_desktop'
-  ; A second start shows the window of the first: somebody who has just installed it is to see the first steps.
-  Exec '"$INSTDIR\env\pythonw.exe" -P -m lean_memory_desktop'
+  ; With the window: somebody who has just installed it is to see the first steps.
+  Exec '"$INSTDIR\env\pythonw.exe" -P -m lean_memory_desktop --window'
 FunctionEnd
 
 Section "Install"
@@ -98,7 +97,7 @@ Section "Install"
 
   SetOutPath "$PROFILE"
   CreateDirectory "$SMPROGRAMS\${APP}"
-  CreateShortcut "$SMPROGRAMS\${APP}\${APP}.lnk" "$INSTDIR\env\pythonw.exe" "-P -m lean_memory_desktop" "$INSTDIR\lean-memory.ico" 0 SW_SHOWNORMAL "" "A private memory that your assistants share"
+  CreateShortcut "$SMPROGRAMS\${APP}\${APP}.lnk" "$INSTDIR\env\pythonw.exe" "-P -m lean_memory_desktop --window" "$INSTDIR\lean-memory.ico" 0 SW_SHOWNORMAL "" "A private memory that your assistants share"
   CreateShortcut "$SMPROGRAMS\${APP}\Open my memory in the browser.lnk" "$INSTDIR\env\pythonw.exe" "-P -m lean_memory_desktop open" "$INSTDIR\lean-memory.ico"
   CreateShortcut "$SMPROGRAMS\${APP}\${APP} in a terminal.lnk" "$SYSDIR\cmd.exe" '/k "set PATH=$INSTDIR\commands;%PATH%"' "$INSTDIR\lean-memory.ico" 0 SW_SHOWNORMAL "" "The command lean-memory"
   CreateShortcut "$SMPROGRAMS\${APP}\Uninstall ${APP}.lnk" "$INSTDIR\uninstall.exe"

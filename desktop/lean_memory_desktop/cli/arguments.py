@@ -38,8 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
         argument_default=argparse.SUPPRESS,
     )
     parser.add_argument("--version", action="store_true", help="print the version and leave")
-    # Entered where a system starts programs at login: there the window does not open by itself.
-    parser.add_argument("--at-login", action="store_true", help=argparse.SUPPRESS)
+    _add_starting(parser)
     _common(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     _add(_command(commands, "add", "tell the memory something"))
@@ -74,6 +73,14 @@ class _Commands(Protocol):
     """What `ArgumentParser.add_subparsers` gives; argparse keeps the class private."""
 
     def add_parser(self, name: str, **keywords: Any) -> argparse.ArgumentParser: ...
+
+
+def _add_starting(parser: argparse.ArgumentParser) -> None:
+    """How the tray is started by others than a person in a terminal."""
+    # What a click on the program's entry in a menu says: who has just installed it is to see the first steps, and not an icon alone.
+    parser.add_argument("--window", action="store_true", help=argparse.SUPPRESS)
+    # Entered where a system starts programs at login: there the window does not open by itself.
+    parser.add_argument("--at-login", action="store_true", help=argparse.SUPPRESS)
 
 
 def _add_upkeep(commands: _Commands) -> None:

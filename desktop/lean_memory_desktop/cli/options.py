@@ -53,6 +53,7 @@ class Options(argparse.Namespace):
     interactive: bool = False
     idle_exit: float | None = None
     at_login: bool = False
+    window: bool = False
     replace: bool = False
     repair: bool = False
     only_print: bool = False

@@ -101,7 +101,7 @@ def test_the_first_start_makes_the_environment_and_a_later_one_only_starts(app: 
     payload = app / "Contents" / "Resources" / "payload"
     assert first == [
         f"-I {payload}/setup.pyz install --home {home} --python {own} --data {tmp_path}/.lean_memory",
-        "-P -m lean_memory_desktop",
+        "-P -m lean_memory_desktop --window",
     ]
     _, second = started(app, tmp_path, "--at-login")
     assert second == ["-P -m lean_memory_desktop --at-login"]
@@ -112,7 +112,7 @@ def test_a_newer_app_brings_the_environment_up_to_date(app: Path, tmp_path: Path
     (app / "Contents" / "Resources" / "payload" / "payload.json").write_text(json.dumps({"version": "1.2.4"}))
     _, told = started(app, tmp_path)
     assert " install --home " in told[0]
-    assert started(app, tmp_path)[1] == ["-P -m lean_memory_desktop"]
+    assert started(app, tmp_path)[1] == ["-P -m lean_memory_desktop --window"]
 
 
 def test_a_damaged_app_says_so_installs_nothing_and_lets_an_earlier_version_go_on(app: Path, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_a_damaged_app_says_so_installs_nothing_and_lets_an_earlier_version_go_o
     (damaged / "Contents" / "Resources" / "payload" / "payload.json").write_text("{}")
     done, told = started(damaged, tmp_path)
     assert "the earlier one goes on" in done.stderr
-    assert told[-1] == "-P -m lean_memory_desktop"
+    assert told[-1] == "-P -m lean_memory_desktop --window"
 
 
 def test_an_app_without_a_python_says_so_where_it_cannot_fetch_one(tmp_path: Path, icon: Path) -> None:
