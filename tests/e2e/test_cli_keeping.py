@@ -32,7 +32,7 @@ def test_a_namespace_moves_in_one_file_once_its_plan_was_shown(command: Command,
     bundle = str(tmp_path / "mine.leanmem")
     command.done("export", bundle)
     assert "add --apply" in command.done("import", bundle, "-n", "copy")
-    assert objects(command, "-n", "copy") == []
+    assert command.run("facts", "-n", "copy").code == 1
     assert command.json("import", bundle, "-n", "copy", "--apply")["is_applied"] is True
     assert objects(command, "-n", "copy") == ["Acme Corp"]
     command.done("export", str(tmp_path / "mine.md"))
@@ -61,6 +61,31 @@ def test_a_backup_is_verified_and_loses_what_was_forgotten_since(command: Comman
     left = [path for path in command.root.rglob("*") if path.is_file() and b"walnuts" in path.read_bytes()]
     assert left == []
     assert command.run("backup", "--verify", "nowhere").code == 1
+
+
+def test_forgetting_names_the_backups_that_hold_it_and_scrubbing_says_what_they_are_called_now(command: Command) -> None:
+    command.done("add", "I live in Porto.")
+    before = Path(command.json("backup")["path"]).name
+    command.done("add", "I like walnuts.")
+    holding = Path(command.json("backup")["path"]).name
+    told = command.done("forget", "--sentence", "I like walnuts.", "--yes")
+    assert before not in told
+    assert holding in told
+    assert "lean-memory backup --scrub" in told
+    scrubbed = command.done("backup", "--scrub")
+    names = [Path(one["path"]).name for one in command.json("backup", "--list")["backups"]]
+    assert before in names
+    assert holding not in names
+    assert next(name for name in names if name != before) in scrubbed.split()
+    assert "none was changed" in command.done("backup", "--scrub")
+
+
+def test_nothing_to_back_up_makes_no_backup(command: Command) -> None:
+    empty = command.run("backup")
+    assert (empty.code, empty.is_one_sentence()) == (1, True)
+    command.done("add", "I live in Porto.")
+    assert "'default'" in command.run("backup", "-n", "nobody").err
+    assert not (command.root / "backups").exists()
 
 
 def test_rules_of_retention_are_set_listed_and_removed(command: Command) -> None:

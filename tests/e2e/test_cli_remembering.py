@@ -35,8 +35,9 @@ def test_a_date_without_an_offset_is_local_time(command: Command) -> None:
     (fact,) = command.json("facts")["facts"]
     assert fact["id"] == added["fact_ids"][0]
     assert fact["valid_at"] == 1704841200000
-    (elsewhere,) = command.json("--tz", "Asia/Taipei", "-n", "other", "facts")["facts"] or [None]
-    assert elsewhere is None
+    command.done("--tz", "Asia/Taipei", "-n", "other", "add", "--t-ref", "2024-01-10", "I work at Acme Corp.")
+    (elsewhere,) = command.json("-n", "other", "facts")["facts"]
+    assert fact["valid_at"] - elsewhere["valid_at"] == 7 * 3_600_000
 
 
 def test_what_was_known_earlier_can_be_asked(command: Command) -> None:
@@ -110,6 +111,40 @@ def test_asking_an_empty_memory_makes_no_file(command: Command) -> None:
     assert "Nothing is known" in command.done("search", "where do I live?")
     assert command.json("facts")["facts"] == []
     assert list(command.root.rglob("*.db")) == []
+
+
+READING = (
+    ["search", "where do I live?"],
+    ["history", "abc"],
+    ["forget", "--sentence", "I live in Porto.", "--yes"],
+    ["review"],
+    ["export", "never.leanmem"],
+)
+
+
+def test_a_namespace_that_was_never_told_anything_is_not_an_empty_one(command: Command) -> None:
+    command.done("add", "I live in Porto.", "-n", "ana")
+    for words in READING:
+        missed = command.run(*words, "-n", "anna")
+        assert (missed.code, missed.is_one_sentence()) == (1, True), missed
+        assert "'anna'" in missed.err
+        assert "There is 'ana'" in missed.err
+
+
+def test_a_folder_that_is_not_there_is_not_an_empty_memory(command: Command) -> None:
+    nowhere = command.home / "nowhere"
+    for words in (["search", "tea"], ["namespaces"]):
+        missed = command.run(*words, "--root", str(nowhere))
+        assert (missed.code, missed.is_one_sentence()) == (1, True), missed
+        assert str(nowhere) in missed.err
+    assert not nowhere.exists()
+
+
+def test_who_names_no_namespace_is_told_of_the_others_where_the_usual_one_is_empty(command: Command) -> None:
+    command.done("add", "I live in Porto.", "-n", "ana")
+    outcome = command.run("search", "where do I live?")
+    assert outcome.code == 0
+    assert "'ana'" in outcome.err
 
 
 def documented_keys() -> set[str]:

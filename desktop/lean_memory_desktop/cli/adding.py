@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, TypedDict
 
-from lean_memory_desktop.cli.console import complain, progress, say, write_json
+from lean_memory_desktop.cli.console import complain, counted, progress, say, write_json
 from lean_memory_desktop.cli.json_form import added_form
 from lean_memory_desktop.cli.moments import read_moment
 from lean_memory_desktop.cli.opening import fact_by_id, open_memory, zone_of
@@ -74,7 +74,7 @@ def read_standard_input() -> str:
 
 def _add_lines(options: Options, saying: Saying) -> int:
     if options.words and options.words != ["-"]:
-        raise BadUseError("--lines reads standard input; leave the text away, or leave --lines away.")
+        raise BadUseError("--lines reads standard input; leave out the text, or leave out --lines.")
     lines = [(number, line.strip()) for number, line in enumerate(read_standard_input().splitlines(), start=1) if line.strip()]
     intake = _Intake(options.namespace, saying)
     with open_memory(options) as memory, PoliteInterrupt() as interrupt, progress(len(lines), "Remembering") as bar:
@@ -165,10 +165,12 @@ def _report(memory: AnyMemory, namespace: str, result: AddResult) -> None:
     if result.redacted:
         say(f"A secret was taken out before anything was written: {', '.join(result.redacted)}.")
     if result.echoed:
-        say(f"{result.echoed} statement(s) only gave back what the memory had just answered; that is no new evidence.")
+        say(f"{counted(result.echoed, 'statement')} only gave back what the memory had just answered, which is no new evidence.")
     if "instruction-like" in result.flags:
         say("It tries to instruct an assistant: that part is kept as text, flagged, and nothing was learned from it.")
     if result.withheld:
-        say(f"{result.withheld} statement(s) were not learned, because you had them forgotten; --again learns them after all.")
+        say(
+            f"Not learned, because you had it forgotten: {counted(result.withheld, 'statement')}. Add --again to have it learned after all."
+        )
     if result.queued:
         say("More may be learned from it when a model is there.")

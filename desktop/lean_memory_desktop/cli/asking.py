@@ -10,7 +10,7 @@ from lean_memory.domain import WEAK_RELEVANCE
 from lean_memory_desktop.cli.console import complain, say, table, write_json
 from lean_memory_desktop.cli.json_form import fact_form, history_form, hit_form
 from lean_memory_desktop.cli.moments import read_moment, show_end, show_moment
-from lean_memory_desktop.cli.opening import find_fact, open_memory, short_id, zone_of
+from lean_memory_desktop.cli.opening import find_fact, known_memory, names_there, short_id, zone_of
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def search(options: Options) -> int:
     zone = zone_of(options)
     query = " ".join(options.words)
     as_of, known_at = read_moment(options.as_of, "--as-of", zone), read_moment(options.known_at, "--known-at", zone)
-    with open_memory(options) as memory:
+    with known_memory(options) as memory:
         hits = memory.search(
             options.namespace,
             query,
@@ -32,12 +32,14 @@ def search(options: Options) -> int:
             is_latest_only=not options.history,
             include_cold=options.include_cold,
         )
+        others = [] if hits else memory.namespaces()
     if options.json:
         asked = {"namespace": options.namespace, "query": query, "as_of": as_of, "known_at": known_at}
         write_json({**asked, "hits": [hit_form(hit) for hit in hits], "is_known": _is_known(hits)})
         return Exit.FINE
     if not hits:
         say(f"Nothing is known about this in {options.namespace!r}.")
+        _point_at(others, options.namespace)
         return Exit.FINE
     if options.verbose:
         for rank, hit in enumerate(hits, start=1):
@@ -57,7 +59,7 @@ def facts(options: Options) -> int:
     """List facts."""
     zone = zone_of(options)
     as_of, known_at = read_moment(options.as_of, "--as-of", zone), read_moment(options.known_at, "--known-at", zone)
-    with open_memory(options) as memory:
+    with known_memory(options) as memory:
         found = memory.facts(
             options.namespace,
             subject=options.subject,
@@ -68,6 +70,7 @@ def facts(options: Options) -> int:
             include_cold=options.include_cold,
             limit=options.limit,
         )
+        others = [] if found else memory.namespaces()
     if options.json:
         write_json({"namespace": options.namespace, "as_of": as_of, "known_at": known_at, "facts": [fact_form(fact) for fact in found]})
     elif not found:
@@ -75,6 +78,7 @@ def facts(options: Options) -> int:
             f"No facts in {options.namespace!r}"
             + (" match." if options.subject or options.predicate or options.as_of or options.known_at else ".")
         )
+        _point_at(others, options.namespace)
     else:
         show_facts(found, zone, verbose=options.verbose)
     return Exit.FINE
@@ -83,7 +87,7 @@ def facts(options: Options) -> int:
 def history(options: Options) -> int:
     """Tell the story of one fact."""
     zone = zone_of(options)
-    with open_memory(options) as memory:
+    with known_memory(options) as memory:
         fact = find_fact(memory, options.namespace, options.words[0])
         entries = memory.history(options.namespace, fact.id)
     if options.json:
@@ -132,6 +136,12 @@ def note_on(fact: Fact) -> str:
         notes.append(fact.record_kind.value)
     notes.extend(fact.flags)
     return ", ".join(notes)
+
+
+def _point_at(names: list[str], asked: str) -> None:
+    """Where nothing was ever told to the namespace that is asked unless one is named, say which there are."""
+    if names and asked not in names:
+        complain(f"Nothing was ever told to it. {names_there(names)} Name one with -n.")
 
 
 def _fact_row(fact: Fact, zone: tzinfo | None) -> list[str]:

@@ -123,7 +123,10 @@ def _report_hands(done: _Done) -> None:
         case Answered():
             complain(f"{done.client.name}: the command starts, but the memory does not work: {done.hands.trouble}", indent=2)
         case Silent():
-            complain(f"{done.client.name}: started as it would, nothing usable answered. {done.hands.reason}", indent=2)
+            complain(
+                f"{done.client.name}: its command was started as it would start it, and nothing usable answered. {done.hands.reason}",
+                indent=2,
+            )
         case None:
             pass
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
 
 from lean_memory.domain import WEAK_RELEVANCE, ForgetResult
@@ -12,7 +14,17 @@ from lean_memory_bridge.schemas.custody import ForgetAllRequest
 from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
 from lean_memory_desktop.cli.moments import read_moment
-from lean_memory_desktop.cli.opening import data_root, find_fact, is_passage, open_files, open_memory, zone_of
+from lean_memory_desktop.cli.opening import (
+    check_namespace,
+    check_root,
+    data_root,
+    find_fact,
+    is_passage,
+    known_files,
+    known_memory,
+    no_namespace,
+    zone_of,
+)
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
@@ -20,6 +32,10 @@ if TYPE_CHECKING:
 
     from lean_memory import Memory
     from lean_memory_desktop.cli.opening import AnyMemory
+
+
+_MANIFEST = "manifest.json"
+"""What makes a folder a backup."""
 
 
 class _WideMemory:
@@ -62,11 +78,13 @@ def _scope(asked: ForgetAllRequest) -> _Scope:
 
 @contextmanager
 def _wide_memory(options: Options) -> Generator[_WideMemory]:
+    check_root(options)
     client = CustodyClient.find(data_root(options))
     if client is not None:
+        check_namespace(options, lambda: client.namespaces().namespaces, client.status)
         yield _WideMemory(client)
         return
-    with open_files(options) as memory:
+    with known_files(options) as memory:
         yield _WideMemory(memory)
 
 
@@ -83,7 +101,7 @@ def forget(options: Options) -> int:
     _check_one_target(options)
     if options.sentence is not None or _is_wide(options):
         return _forget_widely(options)
-    with open_memory(options) as memory:
+    with known_memory(options) as memory:
         targets = _targets(memory, options)
         sentences = list(dict.fromkeys(text for target in targets for text in memory.would_forget(options.namespace, **target)))
         if not _agreed(options, "This will be erased for good, wherever it stands, and what was learned from it:", sentences):
@@ -93,7 +111,7 @@ def forget(options: Options) -> int:
         ids = [target["fact_id"] for target in targets if "fact_id" in target]
         write_json({"namespace": options.namespace, "fact_ids": ids, "erased": [forgotten_form(result) for result in results]})
     else:
-        _report(results)
+        _report(results, options)
     return Exit.FINE
 
 
@@ -102,9 +120,9 @@ def clear(options: Options) -> int:
     namespace = options.words[0] if options.words else options.namespace
     if len(options.words) > 1 or (not options.words and "namespace" not in vars(options)):
         raise BadUseError("Say which one namespace to erase, as in: lean-memory clear NAMESPACE. `lean-memory namespaces` lists them.")
-    with open_memory(options) as memory:
-        if namespace not in memory.namespaces():
-            raise NotFoundError(f"There is no namespace {namespace!r}; `lean-memory namespaces` lists those there are.")
+    with known_memory(options) as memory:
+        if namespace not in (there := memory.namespaces()):
+            raise no_namespace(options, namespace, there)
         everything = memory.facts(namespace, include_history=True, include_cold=True)
         if not _agreed(options, f"The whole namespace {namespace!r} ({counted(len(everything), 'fact')}) will be erased for good.", []):
             return Exit.FAILED
@@ -153,7 +171,7 @@ def _forget_widely(options: Options) -> int:
     if options.json:
         write_json({"namespace": options.namespace, "fact_ids": [], "erased": [forgotten_form(result)]})
     else:
-        _report([result])
+        _report([result], options)
     return Exit.FINE
 
 
@@ -200,12 +218,24 @@ def _agreed(options: Options, warning: str, sentences: list[str]) -> bool:
     return False
 
 
-def _report(results: list[ForgetResult]) -> None:
+def _report(results: list[ForgetResult], options: Options) -> None:
     facts, passages = sum(result.facts for result in results), sum(result.passages for result in results)
     messages = sum(result.episodes for result in results)
     gone = f"{counted(facts, 'fact')}, {counted(passages, 'passage')} of {counted(messages, 'message')}"
     say(f"Erased: {gone}. They will not be learned again from the same sentence.")
-    _name_copies(name for result in results for name in result.backups_holding_copies)
+    copies = {name for result in results for name in result.backups_holding_copies}
+    backups = {name for name in copies if (Path(name).parent / _MANIFEST).is_file()}
+    if backups:
+        say("These backups were made while it was remembered and hold it still:")
+        for name in sorted(backups):
+            say(Path(name).parent.name, indent=2)
+        say(f"`{_scrubbing(options)}` makes them again without it.")
+    _name_copies(copies - backups)
+
+
+def _scrubbing(options: Options) -> str:
+    words = ["lean-memory", "backup", "--scrub", *(["--root", str(data_root(options))] if "root" in vars(options) else [])]
+    return shlex.join([*words, *(["-n", options.namespace] if "namespace" in vars(options) else [])])
 
 
 def _name_copies(names: Iterable[str]) -> None:

@@ -6,10 +6,10 @@ from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from lean_memory_desktop.cli.asking import note_on
-from lean_memory_desktop.cli.console import say, write_json
+from lean_memory_desktop.cli.console import counted, say, write_json
 from lean_memory_desktop.cli.json_form import explained_form
 from lean_memory_desktop.cli.moments import show_end, show_moment
-from lean_memory_desktop.cli.opening import find_fact, open_memory, short_id, zone_of
+from lean_memory_desktop.cli.opening import find_fact, known_memory, short_id, zone_of
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _RUNGS = {
 
 def explain(options: Options) -> int:
     """Say where a fact comes from, which rule read it, how sure it is and why not surer, and what it ended."""
-    with open_memory(options) as memory:
+    with known_memory(options) as memory:
         fact = find_fact(memory, options.namespace, options.words[0])
         told = memory.explain(options.namespace, fact.id)
     if options.json:
@@ -51,7 +51,7 @@ def _show(told: Explanation, zone: tzinfo | None) -> None:
     if told.confirmed_at:
         say(f"said again: {', '.join(show_moment(moment, zone) for moment in told.confirmed_at)}", indent=2)
     if told.echoes:
-        say(f"came back {told.echoes} time(s) as an echo of what the memory had answered", indent=2)
+        say(f"came back {counted(told.echoes, 'time')} as an echo of what the memory had answered", indent=2)
     for ending in told.ended:
         say(f"{ending.reason.value}: {ending.fact.fact_text} ({_RUNGS[ending.rung]}; id {short_id(ending.fact)})", indent=2)
     if told.ending is not None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lean_memory_desktop.cli.console import complain, counted, say, write_json
-from lean_memory_desktop.cli.opening import open_files
+from lean_memory_desktop.cli.opening import known_files
 from lean_memory_desktop.cli.options import Exit, Options
 
 
 def finish(options: Options) -> int:
     """Finish the waiting texts of a namespace, at most `--limit`, and make as many vectors; 1 when a model could not be used."""
-    with open_files(options) as memory:
+    with known_files(options) as memory:
         done = memory.finish_queued(options.namespace, limit=options.limit)
         vectors = memory.catch_up_vectors(options.namespace, limit=options.limit)
     missing = done.missing or vectors.reason

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lean_memory.errors import NotFoundError
 from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, say, table, write_json
 from lean_memory_desktop.cli.moments import show_moment
-from lean_memory_desktop.cli.opening import open_files, zone_of
+from lean_memory_desktop.cli.opening import check_root, data_root, known_files, open_files, zone_of
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def backup(options: Options) -> int:
     """Back up every namespace, or the one that was named."""
-    with open_files(options) as memory:
+    with known_files(options) as memory:
         if options.listed:
             return _list(options, memory.backups())
         if options.verify:
@@ -30,6 +30,8 @@ def backup(options: Options) -> int:
         if options.scrub:
             return _scrub(options, memory)
         only = [options.namespace] if "namespace" in vars(options) else None
+        if only is None and not memory.status():
+            raise NotFoundError(f"Nothing is remembered in {data_root(options)} yet, so there is nothing to back up. No backup was made.")
         made = memory.backup(Path(options.words[0]).absolute() if options.words else None, namespaces=only)
     if options.json:
         write_json(_form(made))
@@ -43,6 +45,7 @@ def backup(options: Options) -> int:
 def restore(options: Options) -> int:
     """Bring a backup back, after asking."""
     only = options.namespace if "namespace" in vars(options) else None
+    check_root(options)
     with open_files(options) as memory:
         if not options.words:
             return _list(options, memory.backups())
@@ -79,7 +82,12 @@ def _scrub(options: Options, memory: Memory) -> int:
     if options.json:
         write_json({"backups": [str(path) for path in done.backups], "left": list(done.left), "holding_copies": list(done.holding_copies)})
         return Exit.FAILED if done.left else Exit.FINE
-    say(f"{counted(len(done.backups), 'backup')} held something of {options.namespace!r} that was forgotten, and hold it no longer.")
+    if done.backups:
+        say(f"Made again without what was forgotten of {options.namespace!r}, each under the name given here; the old ones are gone:")
+        for path in done.backups:
+            say(path.name, indent=2)
+    else:
+        say(f"No backup holds anything of {options.namespace!r} that was forgotten; none was changed.")
     for sentence in done.left:
         complain(f"Not done: {sentence}")
     if done.holding_copies:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lean_memory_desktop.cli.console import say, table, write_json
 from lean_memory_desktop.cli.json_form import status_form
-from lean_memory_desktop.cli.opening import data_root, open_memory
+from lean_memory_desktop.cli.opening import check_root, data_root, known_memory, open_memory
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def namespaces(options: Options) -> int:
     """List the namespaces by their exact names."""
+    check_root(options)
     with open_memory(options) as memory:
         names = memory.namespaces()
     if options.json:
@@ -29,7 +30,7 @@ def namespaces(options: Options) -> int:
 
 def status(options: Options) -> int:
     """Counts and sizes of one namespace, or of all when none is named."""
-    with open_memory(options) as memory:
+    with known_memory(options) as memory:
         found = memory.status(options.namespace if "namespace" in vars(options) else None)
     if options.json:
         write_json({"root": str(data_root(options)), "namespaces": [status_form(entry) for entry in found]})

@@ -103,7 +103,9 @@ def _explain(error: Exception) -> int:
 
 
 def _admit_defect(error: Exception) -> None:
-    complain(f"Something went wrong inside Lean Memory ({type(error).__name__}: {error}). Set LM_DEBUG=1 to see where.")
+    complain(
+        f"Something went wrong inside Lean Memory ({type(error).__name__}: {error}). What it had acknowledged is kept. Set LM_DEBUG=1 to see where."
+    )
     if os.environ.get("LM_DEBUG") == "1":
         import traceback
 

@@ -70,9 +70,9 @@ def _show(options: Options, reports: Sequence[ReportView]) -> None:
         if report.run_id is not None:
             say(f"To take it back: lean-memory revert {report.run_id} -n {report.namespace}", indent=2)
     if not reports:
-        say("There is no namespace to tidy.")
+        say("Nothing is remembered yet, so there is nothing to tidy.")
     elif not options.apply:
-        say("--apply does it.")
+        say("Add --apply to do it.")
     if any(report.proposed for report in reports) and options.apply:
         say("lean-memory review shows what waits for your decision.")
 

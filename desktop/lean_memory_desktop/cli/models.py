@@ -184,7 +184,9 @@ def _remove(library: ModelLibrary, name: str, options: Options) -> int:
     here = sum(standing.here for standing in library.standing(name))
     if here and not options.yes:
         if not can_ask():
-            raise BadUseError(f"The models of {name} ({amount(here)}) would be deleted; say --yes where nobody can be asked.")
+            raise BadUseError(
+                f"This deletes the models of {name} ({amount(here)}), and there is no terminal to ask you at; add --yes if you mean it."
+            )
         if ask(f"Delete the models of {name} ({amount(here)})? They can be fetched again. [y/N]").lower() not in ("y", "yes"):
             complain("Nothing was deleted.")
             return Exit.FAILED

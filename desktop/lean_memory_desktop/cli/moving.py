@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lean_memory_desktop.cli.console import can_ask, counted, say, write_json
-from lean_memory_desktop.cli.opening import open_files
+from lean_memory_desktop.cli.opening import known_files, open_files
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _SHOWN = 20
 def export(options: Options) -> int:
     """Write a namespace to a file."""
     path = Path(options.words[0]).absolute()
-    with open_files(options) as memory:
+    with known_files(options) as memory:
         written = memory.export(options.namespace, path, passphrase=_passphrase(options, again=True))
     if options.json:
         write_json({**asdict(written), "path": str(written.path)})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     AnyMemory = Memory | ServedMemory
 
 _ID_SHOWN = 8
+_NAMES_SHOWN = 10
 
 
 def open_memory(options: Options) -> AnyMemory:
@@ -41,6 +44,57 @@ def open_files(options: Options) -> Memory:
     from lean_memory import Memory
 
     return Memory(root=options.root)
+
+
+@contextmanager
+def known_memory(options: Options) -> Generator[AnyMemory]:
+    """`open_memory` for a command that makes nothing. Raises `NotFoundError` where the person named a folder or a namespace that is not there."""
+    check_root(options)
+    with open_memory(options) as memory:
+        check_namespace(options, memory.namespaces, memory.status)
+        yield memory
+
+
+@contextmanager
+def known_files(options: Options) -> Generator[Memory]:
+    """`open_files` in the same way."""
+    check_root(options)
+    with open_files(options) as memory:
+        check_namespace(options, memory.namespaces, memory.status)
+        yield memory
+
+
+def check_root(options: Options) -> None:
+    """Raises `NotFoundError` where the person named a data folder that is not there."""
+    if "root" in vars(options) and not data_root(options).exists():
+        raise NotFoundError(
+            f"There is no folder {data_root(options)}, so nothing is remembered there; nothing was made. Look at the name after --root."
+        )
+
+
+def check_namespace(options: Options, names: Callable[[], Sequence[str]], look: Callable[[str], object]) -> None:
+    """Raises `NotFoundError` with the names there are where the person named a namespace that is not there; what `look` raises of one that is damaged."""
+    if "namespace" not in vars(options) or options.namespace in (there := names()):
+        return
+    try:
+        look(options.namespace)
+    except NotFoundError as error:
+        raise no_namespace(options, options.namespace, there) from error
+
+
+def no_namespace(options: Options, name: str, there: Sequence[str]) -> NotFoundError:
+    """What to tell somebody who named a namespace that is not there."""
+    if not there:
+        return NotFoundError(
+            f"There is no namespace {name!r} in {data_root(options)}, nor any other; the first `lean-memory add` makes one."
+        )
+    return NotFoundError(f"There is no namespace {name!r} in {data_root(options)}. {names_there(there)}")
+
+
+def names_there(there: Sequence[str]) -> str:
+    """A sentence with the namespaces there are, the first ten of many."""
+    more = f" and {len(there) - _NAMES_SHOWN} more (`lean-memory namespaces` lists all)" if len(there) > _NAMES_SHOWN else ""
+    return f"{'There is' if len(there) == 1 else 'There are'} {', '.join(map(repr, there[:_NAMES_SHOWN]))}{more}."
 
 
 def short_id(fact: Fact) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lean_memory.errors import NotFoundError
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, write_json
 from lean_memory_desktop.cli.moments import show_moment
-from lean_memory_desktop.cli.opening import find_fact, open_memory, zone_of
+from lean_memory_desktop.cli.opening import find_fact, known_memory, zone_of
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def promote(options: Options) -> int:
     """Bring a fact back from the cold tier, and never put it away again."""
     from lean_memory_desktop.cli.upkeep import opened
 
-    with open_memory(options) as memory:
+    with known_memory(options) as memory:
         fact_id = find_fact(memory, options.namespace, options.words[0]).id
     with opened(options) as upkeep:
         promoted = upkeep.promote(options.namespace, fact_id)

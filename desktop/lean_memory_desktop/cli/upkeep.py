@@ -26,7 +26,7 @@ from lean_memory_bridge.schemas.maintenance import (
     Review,
     ScheduleView,
 )
-from lean_memory_desktop.cli.opening import data_root, open_files
+from lean_memory_desktop.cli.opening import check_namespace, check_root, data_root, known_files
 from lean_memory_desktop.cli.options import Options
 
 if TYPE_CHECKING:
@@ -39,13 +39,15 @@ _LOOK_EVERY = 0.3
 
 @contextmanager
 def opened(options: Options) -> Generator[ServedUpkeep | LocalUpkeep]:
-    """Whatever there is to reach maintenance of `--root`."""
+    """Whatever there is to reach maintenance of `--root`. Raises `NotFoundError` where the person named a folder or a namespace that is not there."""
+    check_root(options)
     root = data_root(options)
     client = MaintenanceClient.find(root)
     if client is not None:
+        check_namespace(options, lambda: client.namespaces().namespaces, client.status)
         yield ServedUpkeep(client)
         return
-    with open_files(options) as memory:
+    with known_files(options) as memory:
         yield LocalUpkeep(memory, root)
 
 

@@ -67,12 +67,14 @@ def test_it_says_where_the_service_is(root: Path) -> None:
 
 def test_a_second_one_says_that_the_first_one_runs(root: Path) -> None:
     with running_supervisor(root) as first:
-        live(root)
+        address = live(root).address
         with running_supervisor(root) as second:
             out, errors = second.communicate(timeout=60)
         assert (first.poll(), second.returncode) == (None, EXIT_ALREADY_RUNNING)
     assert not out
     assert b"already runs" in errors
+    assert address.encode() in errors
+    assert b"To stop it" in errors
 
 
 def test_a_service_that_was_told_to_end_ends_its_supervisor(root: Path) -> None:
