@@ -20,6 +20,7 @@ LONGEST_DRAIN = 25
 """Seconds that requests get to finish when the service stops; more than the longest add."""
 
 _TRIED = 50
+_BACKLOG = 128
 _TICKS = 5
 
 
@@ -49,6 +50,8 @@ class Server(uvicorn.Server):
                 proxy_headers=False,
                 ws="none",
                 lifespan="on",
+                # asyncio accepts so many in one go before it looks at any.
+                backlog=_BACKLOG,
                 timeout_keep_alive=75,
                 timeout_graceful_shutdown=LONGEST_DRAIN,
             )
@@ -113,7 +116,7 @@ def _bind(port: int) -> socket.socket:
             found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((HOST, port))
         # Bound is not taken yet: of two that bind the same port on Linux, the first to listen has it.
-        found.listen(128)
+        found.listen(_BACKLOG)
     except BaseException:
         found.close()
         raise

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
 
 import pytest
 
 from lean_memory.errors import InvalidInputError, NotFoundError
 from lean_memory_bridge.refusals import NotAllowedError, PausedError
-from lean_memory_bridge.runtime import admin_token
+from lean_memory_bridge.runtime import admin_token, find
 from lean_memory_bridge.schemas import AddItem, ClientChange, ForgetRequest
 from support.service import ServiceProcess, send
+from support.supervised import eventually
 
 
 def post(service: ServiceProcess, path: str, body: bytes) -> tuple[int, dict[str, str]]:
@@ -117,6 +120,14 @@ def test_what_cannot_be_used_is_answered_with_a_sentence_that_says_why(service: 
     status, answer = post(service, path, body)
     assert 400 <= status < 500, answer
     assert part in answer["message"]
+
+
+def test_many_that_connect_and_say_nothing_keep_nobody_out(service: ServiceProcess) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(200):
+            stack.enter_context(contextlib.closing(socket.create_connection(("127.0.0.1", service.runtime.port), timeout=30)))
+        eventually(lambda: find(service.root) is not None)
+        assert service.client().search("tea", namespace="crowded").hits == ()
 
 
 def test_a_body_beyond_all_measure_is_refused(service: ServiceProcess) -> None:
