@@ -8,6 +8,7 @@ at the next start, exactly once.
 from __future__ import annotations
 
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,6 +57,7 @@ _FEW = 256
 """Texts whose vectors are made while somebody waits: in about a second."""
 _FOR_NOW = (BusyError, StorageFullError)
 _COMPARED = 3
+_WORDS = re.compile(r"\w+")
 """Open values that a retraction is compared with by cosine, each of which has to be embedded. Among 1,000 values, whatever reached
 the threshold was the nearest by its sentence too."""
 _SENTENCE_SHARE = 0.5
@@ -257,8 +259,19 @@ class Ingest:
             return said
         if by_words(key, self.store.look(lambda tx: tx.open_values(slot, now, buckets(key)))):
             return said
+        kind = self._of_a_kind(slot, key, now)
+        if kind is not None:
+            return replace(said, object_key=kind)
         nearest = self._nearest(slot, key, now) if self.store.look(lambda tx: tx.has_open_values(slot, now)) else None
         return said if nearest is None else replace(said, object_key=nearest)
+
+    def _of_a_kind(self, slot: Slot, key: str, now: Instant) -> str | None:
+        """The one open value that was told as one of these: "dog" means Rex where "I have a dog named Rex" was said, and of two dogs neither."""
+        if vocabulary.object_type(slot.predicate) not in {"person", "animal"}:
+            return None
+        told = self.store.look(lambda tx: tx.open_values_told(slot, now))
+        meant = {value for value, sentence in told if by_words(key, _WORDS.findall(sentence.casefold()))}
+        return meant.pop() if len(meant) == 1 else None
 
     def _nearest(self, slot: Slot, key: str, now: Instant) -> str | None:
         """The open value nearest to `key`; the stored vectors of whole sentences tell which few values are worth a look."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lean_memory.domain import Act, Candidate, Polarity
+from lean_memory.domain import Act, Candidate, Cardinality, Polarity
 from lean_memory.extraction.clauses import Clause
 from lean_memory.extraction.objects import accepts, clean
 from lean_memory.extraction.pack import Pack
@@ -50,6 +50,47 @@ def bare_value(clause: Clause, pack: Pack, earlier: Said, recent: Said, *, other
     if before is None:
         return None
     return replace(_with_value(recent[before], value, clause), act=Act.CORRECT, corrects=recent[before].object)
+
+
+def recounted(clause: Clause, pack: Pack, earlier: Said, recent: Said) -> Candidate | None:
+    """The correction in "actually three brothers", where two brothers were told last."""
+    value = clean(clause.full, pack)
+    number, _, noun = value.partition(" ")
+    if not noun or not accepts("number", number, pack) or pack.verb_like.search(value):
+        return None
+    for said, act in ((earlier, Act.ASSERT), (recent, Act.CORRECT)):
+        here = said.last_counted(noun, lambda word: accepts("number", word, pack))
+        if here is not None:
+            told = said[here] if said is recent else said.take_out(here)
+            return None if told.object.casefold() == value.casefold() else _put_right(told, value, clause, act)
+    return None
+
+
+def _put_right(told: Candidate, value: str, clause: Clause, act: Act) -> Candidate:
+    made = _with_value(told, value, clause)
+    return replace(made, act=act, corrects=told.object if act is Act.CORRECT else None)
+
+
+def taken_back(recent: Said) -> list[Candidate]:
+    """What undoes the last thing that earlier messages said, "just kidding": what was before holds again, where it is known."""
+    last = recent.newest()
+    undone: list[Candidate] = []
+    for candidate in last:
+        before = recent.last_other(candidate) if candidate.cardinality is Cardinality.FUNCTIONAL else None
+        if before is None or not recent[before].asserts:
+            undone.append(replace(candidate, act=Act.RETRACT, valid_at=None, valid_to=None))
+        else:
+            undone.append(replace(recent[before], act=Act.CORRECT, corrects=candidate.object))
+    return undone
+
+
+def denied(made: Sequence[Candidate]) -> list[Candidate]:
+    """What "I never said I like tea" takes back, where it is known: it was never so."""
+    return [
+        replace(candidate, act=Act.RETRACT, valid_at=None, valid_to=None)
+        for candidate in made
+        if candidate.asserts and candidate.polarity is Polarity.POSITIVE and candidate.rule != "tie"
+    ]
 
 
 def split_other(text: str, pack: Pack) -> tuple[str, str | None]:

@@ -39,6 +39,8 @@ class Reading:
     additive: bool = False
     perfect: bool = False
     """It began in the past and goes on: "have lived"."""
+    passing: bool = False
+    """It holds for a short while, beside what holds else: "for two weeks"."""
 
 
 def mood(sentence: str, pack: Pack) -> Mood:
@@ -50,11 +52,11 @@ def mood(sentence: str, pack: Pack) -> Mood:
         return Mood.REPORT if is_reported(sentence, pack) else Mood.QUESTION
     if pack.has_cue("hypothetical", sentence):
         return Mood.HYPOTHESIS
-    if is_reported(sentence, pack):
+    if is_reported(sentence, pack) and not pack.has_cue("denied", sentence):
         return Mood.REPORT if pack.has_cue("reported", sentence) or len(unquoted(sentence).split()) > 2 else Mood.CHATTER
     if not kept and _is_command(sentence, pack):
         return Mood.COMMAND
-    return Mood.CHATTER if pack.has_cue("chatter", sentence) else Mood.STATEMENT
+    return Mood.CHATTER if pack.has_cue("chatter", sentence) or pack.has_cue("joke_end", sentence) else Mood.STATEMENT
 
 
 def _is_command(sentence: str, pack: Pack) -> bool:
@@ -92,12 +94,15 @@ def read(match: re.Match[str], rule: Rule, clause: Clause, pack: Pack, t_ref: In
     if pack.tenseless and not (rule.event or rule.timeless or rule.dates) and is_bygone(clause, t_ref):
         effects.add("past")
     negative = "negative" in effects and "ended" not in effects
+    modality = _modality(forms, effects, rule, clause, t_ref)
+    passing = modality is Modality.ASSERTED and "perfect" not in effects and pack.has_cue("passing", clause.whole) is not None
     return Reading(
         act=Act.RETRACT if "ended" in effects else Act.ASSERT,
         polarity=Polarity.NEGATIVE if negative else Polarity.POSITIVE,
-        modality=_modality(forms, effects, rule, clause, t_ref),
-        additive=clause.additive or "additive" in effects,
+        modality=modality,
+        additive=clause.additive or "additive" in effects or passing,
         perfect="perfect" in effects,
+        passing=passing,
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from lean_memory.domain import STATES, Candidate
 
 _Slot = tuple[str, str]
+_MOST_LOOKED_AT = 50
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,8 +46,8 @@ class Said:
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self._kept.values())
 
-    def add(self, candidate: Candidate) -> None:
-        """Keeps what was said last."""
+    def add(self, candidate: Candidate) -> int:
+        """Keeps what was said last; the number it has here."""
         number, self._next = self._next, self._next + 1
         self._kept[number] = candidate
         self._counts[_key(candidate)] += 1
@@ -55,10 +57,11 @@ class Said:
         else:
             stretches.append(_Stretch(value=candidate.object, numbers=[number]))
         if candidate.predicate == STATES:
-            return
+            return number
         self._values.setdefault(candidate.object.casefold(), []).append(number)
         if candidate.object and candidate.rule != "tie":
             self._kinds.setdefault(candidate.object[:1].isdigit(), []).append(number)
+        return number
 
     def last_other(self, candidate: Candidate) -> int | None:
         """The number of the newest candidate of the same slot with another value."""
@@ -73,9 +76,30 @@ class Said:
         """The number of the newest candidate whose value is of the same sort: a number for a number, a name for a name."""
         return self._newest(self._kinds.get(value[:1].isdigit(), []))
 
+    def newest(self) -> list[Candidate]:
+        """What the newest sentence asserted: the last candidate and those before it that stand at the same place."""
+        found: list[Candidate] = []
+        for candidate in islice(reversed(self._kept.values()), _MOST_LOOKED_AT):
+            if found and (candidate.span != found[0].span or candidate.fact_text != found[0].fact_text):
+                break
+            found.append(candidate)
+        return [candidate for candidate in found if candidate.asserts and candidate.rule != "tie"]
+
+    def last_counted(self, noun: str, is_number: Callable[[str], bool]) -> int | None:
+        """The number of the newest candidate that counts these: "two brothers" of "brothers". Looks at the last few only."""
+        wanted = noun.casefold()
+        for number, candidate in islice(reversed(self._kept.items()), _MOST_LOOKED_AT):
+            first, _, rest = candidate.object.casefold().partition(" ")
+            if rest == wanted and is_number(first):
+                return number
+        return None
+
     def has(self, slots: Iterable[_Slot], value: str) -> bool:
         """Whether one of the slots (subject, predicate) was said to have the value."""
         return any(self._counts[(*slot, value.casefold())] > 0 for slot in slots)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._kept
 
     def __getitem__(self, number: int) -> Candidate:
         return self._kept[number]

@@ -56,6 +56,8 @@ class Scene:
     """The people named together last, "Rosa and Emilio", for a "they"."""
     roles: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     """The words that say what somebody is to somebody: Ana -> "sister"."""
+    is_lost: bool = False
+    """The last clause was about somebody who cannot be told, and so is what goes on without a subject."""
 
     def note(self, name: str, kind: str, role: str = "") -> None:
         if name in (USER, self.speaker):
@@ -112,6 +114,8 @@ def resolve(said: str | None, pack: Pack, scene: Scene, *, relative: bool = Fals
         named = scene.latest(frozenset())
         return Subject(name=named[0], kind=named[1], stands_alone=False) if named else None
     if not said or not said.strip():
+        if scene.is_lost:
+            return None
         if scene.last:
             return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
         return _self(scene, "", alone=False) if dropped else None

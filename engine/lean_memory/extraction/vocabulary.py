@@ -22,6 +22,8 @@ class Predicate:
     opposite: str | None = None
     takes_list: bool = False
     vital: bool = False
+    passing: str | None = None
+    """The predicate of what holds for a short while only: who stays in Rome for two weeks lives where they live."""
 
 
 def predicate(name: str) -> Predicate:
@@ -73,7 +75,7 @@ def _entries() -> tuple[Mapping[str, Predicate], Predicate]:
 
 
 def _entry(row: Mapping[str, object]) -> Predicate:
-    kind, contrary = row.get("object"), row.get("opposite")
+    kind, contrary, passing = row.get("object"), row.get("opposite"), row.get("passing")
     return Predicate(
         cardinality=Cardinality(str(row["cardinality"])),
         salience=float(str(row["salience"])),
@@ -81,4 +83,5 @@ def _entry(row: Mapping[str, object]) -> Predicate:
         opposite=str(contrary) if contrary else None,
         takes_list=bool(row.get("list", False)),
         vital=bool(row.get("vital", False)),
+        passing=str(passing) if passing else None,
     )

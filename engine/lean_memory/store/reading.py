@@ -153,6 +153,10 @@ class ReadTransaction:
         """The object keys that are open in a slot, in any modality, and in which one of the marks stands."""
         return slots.open_values(self.connection, slot, now, marks)
 
+    def open_values_told(self, slot: Slot, now: Instant) -> list[tuple[str, str]]:
+        """The object keys that are open in a slot with the sentences that told them, newest first, of more than 1,000 the newest."""
+        return slots.open_values_told(self.connection, slot, now)
+
     def waiting(self) -> list[Episode]:
         """Episodes whose facts are stored and which wait for a model, oldest first."""
         return waiting_episodes(self.connection)

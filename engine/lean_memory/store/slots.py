@@ -67,11 +67,13 @@ _DUPLICATES = """
     WHERE d.subject_id = ? AND d.predicate = ? AND d.end_reason = 'duplicate'
 """
 
-_OPEN = """
-    SELECT f.object_key, f.row_id FROM fact f
+_STANDING = """
+    FROM fact f
     WHERE f.subject_id IN (SELECT value FROM json_each(:subjects)) AND f.predicate = :predicate AND f.struck = 0 AND f.record_kind = 'fact'
           AND (f.is_latest = 1 OR f.end_reason = 'duplicate') AND (f.valid_to IS NULL OR f.valid_to > :now)
 """
+_OPEN = f"SELECT f.object_key, f.row_id {_STANDING}"
+_OPEN_TOLD = f"SELECT f.object_key, f.fact_text {_STANDING}"
 _MARKED = "AND EXISTS (SELECT 1 FROM json_each(:marks) mark WHERE instr(f.object_key, mark.value))"
 _NEWEST = "ORDER BY f.valid_at DESC, f.id DESC LIMIT :limit"
 
@@ -132,6 +134,12 @@ def open_values(con: apsw.Connection, slot: Slot, now: Instant, marks: Iterable[
     """The object keys that are open in a slot, in any modality, and in which one of the marks stands."""
     rows = con.execute(f"{_OPEN} {_MARKED}", _of_slot(con, slot, now) | {"marks": json.dumps(sorted(marks))})
     return [key for key, _ in cast("list[tuple[str, int]]", rows.fetchall())]
+
+
+def open_values_told(con: apsw.Connection, slot: Slot, now: Instant) -> list[tuple[str, str]]:
+    """The object keys that are open in a slot with the sentences that told them, newest first, of more than 1,000 the newest."""
+    rows = con.execute(f"{_OPEN_TOLD} {_NEWEST}", _of_slot(con, slot, now) | {"limit": _SEARCHED})
+    return cast("list[tuple[str, str]]", rows.fetchall())
 
 
 def has_open_values(con: apsw.Connection, slot: Slot, now: Instant) -> bool:
