@@ -6,7 +6,7 @@ as two, or listed as saying the same. Anything else that only one of the two say
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -132,8 +132,16 @@ _NEGATIONS = frozenset({"not!", "ended!"})
 
 
 def names_its_subject(*accounts: Wording) -> bool:
-    """Whether no account speaks of somebody by a pronoun that could be anybody, so that it can be held against one of another subject."""
-    return not any(word.key in _ANYBODY for each in accounts for word in each.words if word.kind is Kind.PERSON)
+    """Whether no account speaks of somebody by a pronoun that could be anybody, so that it can be held against one of another subject.
+
+    One that stands behind a name is taken to be of the sentence itself.
+    """
+    return not any(_speaks_of_anybody(each) for each in accounts)
+
+
+def _speaks_of_anybody(said: Wording) -> bool:
+    first = next((word for word in said.words if word.kind is Kind.NAME or word.key in _ANYBODY), None)
+    return first is not None and first.kind is not Kind.NAME
 
 
 _ANYBODY = frozenset({"he!", "she!", "they!"})
@@ -165,6 +173,7 @@ def _counterparts(first: Wording, second: Wording) -> dict[int, int]:
                 taken.add(found)
                 waiting.remove(found)
     _pair_compounds(first.words, second.words, pairs, taken)
+    _pair_initials(first.words, second.words, pairs, taken)
     return pairs
 
 
@@ -217,26 +226,83 @@ def _pair_compounds(first: Sequence[Word], second: Sequence[Word], pairs: dict[i
                 taken.update((each, each + 1))
 
 
+def _pair_initials(first: Sequence[Word], second: Sequence[Word], pairs: dict[int, int], taken: set[int]) -> None:
+    """A name and its initials: "Supreme Court" and "SC". Every word of the name counts as paired with them."""
+    free = [place for place in range(len(first)) if place not in pairs]
+    left = [place for place in range(len(second)) if place not in taken]
+    for place in free:
+        if run := _spelled_out(first[place], second, left):
+            pairs[place] = run[0]
+            taken.update(run)
+            left = [each for each in left if each not in run]
+    for each in left:
+        if run := _spelled_out(second[each], first, [place for place in free if place not in pairs]):
+            pairs.update(dict.fromkeys(run, each))
+            taken.add(each)
+
+
+def _spelled_out(word: Word, words: Sequence[Word], free: Sequence[int]) -> list[int]:
+    """The places, among the free ones, of names in a row whose initials a word is; none where there are none."""
+    size = len(word.shown)
+    if word.kind is not Kind.NAME or size < 2 or not (word.shown.isalpha() and word.shown.isupper()):
+        return []
+    runs = ([place + step for step in range(size)] for place in free)
+    return next((run for run in runs if set(run) <= set(free) and _are_initials(word.shown, [words[each] for each in run])), [])
+
+
+def _are_initials(letters: str, words: Sequence[Word]) -> bool:
+    return all(word.kind is Kind.NAME and word.shown[0] == letter for letter, word in zip(letters, words, strict=True))
+
+
 def _same_order(first: Wording, second: Wording, pairs: dict[int, int], *, spaced: bool) -> bool:
-    """Whether the words stand in the same order, or one phrase stands elsewhere: "in 1995, ...", "at school".
+    """Whether the words stand in the same order, or phrases stand elsewhere: "in 1995, ...", "at school".
 
     A phrase may move where it begins with a relation or behind a comma, or is the whole beginning or end of one of the sentences. Who said
     it may stand anywhere, and two that are joined by "and" either way round.
     """
-    places = [place for place in sorted(pairs) if first.words[place].kind not in _ANYWHERE and first.words[place].key != _SAID]
+    tellers = {place for place in _tellers(first) if pairs.get(place) in _tellers(second)}
+    places = [place for place in sorted(pairs) if first.words[place].kind not in _ANYWHERE and place not in tellers]
     order = _ranks([pairs[place] for place in places])
-    start = next((at for at, rank in enumerate(order) if rank != at), len(order))
-    if start == len(order):
-        return True
-    end = next(at for at in range(len(order), 0, -1) if order[at - 1] != at - 1)
-    moved = order[start:end]
+    stretches = [{place: pairs[place] for place in places[start:end]} for start, end in _turned(order)]
+    return all(spaced and _is_swap(first, second, each, whole=len(each) == len(places)) for each in stretches)
+
+
+def _tellers(said: Wording) -> set[int]:
+    """The places of "said", and of the name before it."""
+    told = [place for place, word in enumerate(said.words) if word.key == _SAID]
+    return {place for each in told for place in (each, *_name_before(said, each))}
+
+
+def _name_before(said: Wording, place: int) -> Iterator[int]:
+    for before in range(place - 1, -1, -1):
+        if said.words[before].kind is not Kind.NAME:
+            return
+        yield before
+        if said.words[before].opens:
+            return
+
+
+def _turned(order: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where the order is another: the smallest stretches that hold the same places turned round."""
+    start = farthest = 0
+    for at, rank in enumerate(order):
+        farthest = max(farthest, rank)
+        if farthest == at:
+            if at > start:
+                yield start, at + 1
+            start = at + 1
+
+
+def _is_swap(first: Wording, second: Wording, pairs: Mapping[int, int], *, whole: bool) -> bool:
+    """Whether the pairs of a stretch are two phrases that have changed places, and may."""
+    moved, places = _ranks(list(pairs.values())), list(pairs)
     cut = next((at for at in range(1, len(moved)) if moved[at] != moved[at - 1] + 1), len(moved))
-    swapped = moved[cut:] + moved[:cut] == sorted(moved)
-    if not spaced or not swapped:
+    if [*moved[cut:], *moved[:cut]] != sorted(moved):
         return False
-    whole = end - start == len(order) > 3
-    one, other = places[start], places[start + cut]
-    if whole or any(_follows(first, each, Kind.RELATION) or _follows(second, pairs[each], Kind.RELATION) for each in (one, other)):
+    one, other = places[0], places[cut]
+    if whole and len(moved) > 3:
+        return True
+    if any(_follows(first, each, Kind.RELATION) or _follows(second, pairs[each], Kind.RELATION) for each in (one, other)):
         return True
     if first.words[other].opens or second.words[pairs[one]].opens:
         return True

@@ -142,6 +142,7 @@ def test_a_statement_filed_under_another_subject_is_offered_to_be_put_away_and_n
     ("one", "other"),
     [
         ("He lives behind the barn.", "He lives behind a barn."),
+        ("Behind the barn he keeps a fox for Milo.", "Behind a barn he keeps a fox for Milo."),
         ("A fox lives behind the barn.", "A badger lives behind the barn."),
         ("A fox lives behind the barn.", "No fox lives behind the barn."),
         ("Two foxes live behind the barn.", "Three foxes live behind the barn."),
@@ -149,6 +150,11 @@ def test_a_statement_filed_under_another_subject_is_offered_to_be_put_away_and_n
 )
 def test_under_two_subjects_only_what_says_the_same_about_somebody_named_is_one(one: str, other: str) -> None:
     assert not list(repeated_elsewhere(snapshot([fact(one, subject="fox"), fact(other)])))
+
+
+def test_a_pronoun_behind_a_name_is_of_the_sentence_itself() -> None:
+    one, other = "Ines Brandt keeps her foxes behind the barn.", "Ines Brandt keeps her foxes behind a barn."
+    assert list(repeated_elsewhere(snapshot([fact(one, subject="Ines Brandt"), fact(other)])))
 
 
 @pytest.mark.parametrize("turned", [False, True])
