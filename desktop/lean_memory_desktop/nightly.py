@@ -105,6 +105,16 @@ class Nightly:
                 self._begin_if_due(settings, zone)
             self._note_next(settings, zone)
 
+    def plan(self) -> None:
+        """Say when the next run is, where that is still to come, and begin none: what is owed waits for the first tick."""
+        with self._turn:
+            settings, zone = self._settings(self._root), self._zone()
+            if self._has_ended:
+                return
+            self._follow(settings, zone)
+            if self._next(settings, zone) > self._now():
+                self._note_next(settings, zone)
+
     def end(self) -> None:
         """Say that no schedule runs any more, so that nothing is next; later ticks do nothing."""
         # A tick that waits for a service which is going does not hold up the end for long.

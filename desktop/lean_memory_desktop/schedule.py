@@ -42,6 +42,8 @@ class Schedule:
         )
         every: Any = IntervalTrigger
         self._scheduler.add_job(self._beat, every(seconds=heartbeat, timezone=dt.UTC), id="heartbeat")
+        # The first beat is a while off, and nobody should read until then that nothing is planned.
+        self._scheduler.add_job(nightly.plan, id="plan")
 
     def start(self) -> None:
         """Begin to look at the clock, in a thread of its own."""

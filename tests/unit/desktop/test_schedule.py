@@ -50,6 +50,27 @@ def test_the_clock_is_looked_at_again_and_again_and_a_run_that_is_due_begins(tmp
     assert nights.read_record(tmp_path) == record
 
 
+def test_the_next_night_is_told_before_the_first_look_at_the_clock_and_nothing_begins(tmp_path: Path) -> None:
+    begun: list[str] = []
+    nightly = Nightly(
+        tmp_path,
+        begin=lambda: begun.append("a run") or "ticket",
+        look=lambda _: None,
+        hindrance=lambda: None,
+        now=dt.datetime(2026, 11, 2, 12, tzinfo=dt.UTC).timestamp,
+        zone=lambda: dt.UTC,
+    )
+    schedule = Schedule(nightly, heartbeat=3600)
+    schedule.start()
+    try:
+        eventually(lambda: nightly.record is not None and nightly.record.next_at is not None)
+        assert nightly.record is not None
+        assert nightly.record.next_at == dt.datetime(2026, 11, 3, 3, 30, tzinfo=dt.UTC).timestamp() * 1000
+    finally:
+        schedule.stop()
+    assert begun == []
+
+
 class Battery(NamedTuple):
     percent: float
     secsleft: int
