@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Generator, Iterator
+from pathlib import Path
 
+import apsw
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -16,7 +19,7 @@ from support.browser import Window, entered, opened
 from support.service import ServiceProcess, start_service
 from support.staged import stage
 
-NAMESPACES = [f"review {number:02}" for number in range(13)]
+NAMESPACES = [f"review {number:02}" for number in range(14)]
 TOLD = [
     "Clara works at Globex.",
     "Clara likes playing the cello.",
@@ -259,3 +262,42 @@ def test_a_run_is_looked_at_first_and_done_on_a_second_word(window: Window, name
     expect(dialog).to_contain_text("This would happen")
     dialog.get_by_role("button", name="Do it").click()
     expect(dialog).to_contain_text("This was done")
+
+
+@contextlib.contextmanager
+def written_to(file: Path) -> Generator[None]:
+    """Somebody else writes to a namespace's file, so that whoever wants to write waits, until the block ends."""
+    with contextlib.closing(apsw.Connection(str(file))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+
+
+def test_a_run_is_stopped_and_the_page_says_so(window: Window, service: ServiceProcess) -> None:
+    window.go("review")
+    page = window.page
+    page.get_by_role("button", name="Tidy up now…").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("This would happen")
+    with written_to(service.root / "default.memory.db"):
+        dialog.get_by_role("button", name="Do it").click()
+        with page.expect_request("**/maintenance/cancel"):
+            dialog.get_by_role("button", name="Stop").click()
+        # Whoever asks later is answered later: after these the service has heard that it is to stop.
+        for _ in range(3):
+            page.wait_for_event("response", lambda response: "/maintenance/jobs/" in response.url)
+    expect(dialog).to_contain_text("The run was stopped")
+
+
+def test_what_was_put_away_is_brought_back(window: Window, service: ServiceProcess, namespace: str) -> None:
+    page = reviewing(window, namespace)
+    choose(page, "Rarely useful")
+    page.keyboard.press("a")
+    expect(page.locator(".card")).to_have_count(5)
+    assert "Otto likes blue socks." not in texts(service, namespace)
+    window.go("memories")
+    page.get_by_label("also what is put away").check()
+    page.get_by_role("button", name="Otto likes blue socks.").click()
+    page.get_by_role("button", name="Bring back").click()
+    expect(page.get_by_text("It is back, and will not be put away again.")).to_be_visible()
+    expect(page.get_by_role("button", name="Bring back")).to_have_count(0)
+    assert "Otto likes blue socks." in texts(service, namespace)
