@@ -1,6 +1,9 @@
-"""Takes the README's pictures of the window: a made-up memory, a real service, real maintenance, and Chromium.
+"""Takes the README's pictures: a made-up memory, the real tray with its service and schedule on a screen that nobody sees, and Chromium.
 
-usage: python tools/window_pictures.py [FOLDER]     (playwright in the environment, Chromium on the PATH; FOLDER is `pictures`)
+All are of one state of one memory, but for the first steps, which are of the same memory before anything was told. The tray's menu is left
+out where there is no desktop to be put together (`tests/desktop_session/desk.py` names the packages).
+
+usage: PYTHONPATH=tests python tools/window_pictures.py [FOLDER] [light|dark]     (playwright in the environment, Chromium on the PATH; FOLDER is `pictures`)
 """
 
 from __future__ import annotations
@@ -13,16 +16,23 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
+from typing import Literal, cast
 
+from PIL import Image, ImageChops
 from playwright.sync_api import Page, Route, sync_playwright
 
+from desktop_session.desk import Desktop, desktop, eventually, missing
 from lean_memory_bridge.maintenance_client import MaintenanceClient
 from lean_memory_bridge.schemas.maintenance import MaintainRequest
 
 DAY = 86_400_000
 SIZE = {"width": 1180, "height": 760}
+AMBER = (181, 84, 0)
+"""The colour of the icon's badge."""
+MENU = (0, 0, 420, 520)
+"""Where on the screen the menu opens."""
 INSTALLED = (".cursor", ".codex", ".gemini")
 """Folders by which assistants are known to be there."""
 STORY = (
@@ -45,20 +55,20 @@ STORY = (
 )
 
 
-def main(folder: Path) -> None:
-    """Write a picture of every page into `folder`."""
+def main(folder: Path, colours: Literal["light", "dark"]) -> None:
+    """Write a picture of every page and of the tray's menu into `folder`."""
     folder.mkdir(exist_ok=True)
-    with service() as client, sync_playwright() as playwright:
-        tell(client)
+    with service() as (client, desk), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport=SIZE, locale="en-GB")
+        page = browser.new_page(viewport=SIZE, locale="en-GB", color_scheme=colours)
         page.goto(f"{client.live.address}/#code={client.window_code().code}")
+        take_page(page, client, folder, "welcome", ".pill")
+        tell(client)
+        page.goto(f"{client.live.address}/#/memories")
         page.get_by_role("button", name="I moved to Lisbon.").click()
         page.locator(".chain").wait_for()
         take(page, folder / "memories.png")
-        page.goto(f"{client.live.address}/#/review")
-        page.locator(".card.chosen .evidence").wait_for()
-        take(page, folder / "review.png")
+        take_page(page, client, folder, "review", ".card.chosen .evidence")
         page.goto(f"{client.live.address}/#/assistants")
         page.get_by_role("button", name="Connect Cursor").click()
         page.get_by_role("switch", name="Cursor may use the memory").wait_for()
@@ -66,31 +76,34 @@ def main(folder: Path) -> None:
         page.locator(".assistant").filter(has_text="read").first.wait_for()
         take(page, folder / "assistants.png")
         page.route("**/api/v1/status", at_home)
-        for name, there in (("time", ".then-now"), ("models", ".item"), ("activity", ".feed"), ("settings", "code"), ("welcome", ".pill")):
-            page.goto(f"{client.live.address}/#/{name}")
-            page.locator(f"main[data-page={name}] {there}").first.wait_for()
-            take(page, folder / f"{name}.png")
+        for name, there in (("time", ".then-now"), ("models", ".item"), ("activity", ".feed"), ("settings", "code")):
+            take_page(page, client, folder, name, there)
         browser.close()
+        if desk is not None:
+            take_menu(desk, folder / "tray.png")
 
 
 @contextlib.contextmanager
-def service() -> Generator[MaintenanceClient]:
-    """A service of an empty memory in a home where some assistants are installed, until the block ends."""
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
+def service() -> Generator[tuple[MaintenanceClient, Desktop | None]]:
+    """A service of an empty memory in a home where some assistants are installed, until the block ends; under a tray where there can be one."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home, contextlib.ExitStack() as stack:
         for name in INSTALLED:
             (Path(home) / name).mkdir()
-        command = [sys.executable, "-m", "lean_memory_bridge", "--root", folder, "--announce"]
-        environ = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": ""}
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environ)
+        environ = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": "", "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+        desk = None if missing() else stack.enter_context(desktop(Path(home), environ))
+        command = [sys.executable, "-P", "-m", "lean_memory_desktop", *(["serve"] if desk is None else []), "--root", folder]
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, env=environ if desk is None else cast("Mapping[str, str]", desk.environ)
+        )
         try:
-            assert process.stdout is not None
-            process.stdout.readline()
+            eventually(lambda: MaintenanceClient.find(Path(folder)))
             found = MaintenanceClient.find(Path(folder), timeout=10)
             assert found is not None
-            yield found
+            eventually(lambda: found.schedule().next_at)
+            yield found, desk
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.wait(60)
 
 
 def tell(client: MaintenanceClient) -> None:
@@ -115,6 +128,39 @@ def at_home(route: Route) -> None:
     route.fulfill(response=told, body=json.dumps({**told.json(), "root": "~/.lean_memory"}))
 
 
+def take_page(page: Page, client: MaintenanceClient, folder: Path, name: str, there: str) -> None:
+    """Go to a page and take it once it shows what it is there for."""
+    page.goto(f"{client.live.address}/#/{name}")
+    page.locator(f"main[data-page={name}] {there}").first.wait_for()
+    take(page, folder / f"{name}.png")
+
+
+def take_menu(desk: Desktop, file: Path) -> None:
+    """The icon with its badge, its menu open, and in it the assistants."""
+    eventually(lambda: place_of_the_badge(desk))
+    badge = place_of_the_badge(desk)
+    assert badge is not None
+    desk.click(*badge)
+    eventually(lambda: desk.ask("xdotool", "search", "--onlyvisible", "--class", "lean|main|python"))
+    desk.ask("xdotool", "key", "--delay", "200", "Down", "Down", "Down", "Right")
+    time.sleep(1)
+    with Image.open(desk.picture("menu")) as screen:
+        shown = screen.convert("RGB").crop(MENU)
+    below = ImageChops.difference(shown, Image.new("RGB", shown.size)).crop((0, 40, *MENU[2:])).getbbox()
+    assert below is not None
+    shown.crop((0, 0, below[2], 40 + below[3])).quantize(64).save(file, optimize=True)
+    print(f"{file}: {file.stat().st_size / 1000:.0f} kB")
+
+
+def place_of_the_badge(desk: Desktop) -> tuple[int, int] | None:
+    """The middle of the badge in the panel."""
+    with Image.open(desk.picture("panel")) as screen:
+        panel = screen.convert("RGB").crop((0, 0, 1280, 40))
+    off = ImageChops.difference(panel, Image.new("RGB", panel.size, AMBER)).convert("L").point(lambda far: 255 if far < 30 else 0)
+    found = off.getbbox()
+    return None if found is None else ((found[0] + found[2]) // 2, (found[1] + found[3]) // 2)
+
+
 def take(page: Page, file: Path) -> None:
     page.mouse.move(0, 0)
     page.wait_for_timeout(500)
@@ -123,4 +169,5 @@ def take(page: Page, file: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "pictures")
+    given = sys.argv[1:]
+    main(Path(given[0]) if given else Path(__file__).parents[1] / "pictures", "dark" if given[1:] == ["dark"] else "light")
