@@ -164,13 +164,26 @@ def test_a_browser_is_locked_out_again(window: Window) -> None:
     expect(window.page.get_by_role("heading", name="This browser has not been let in")).to_be_visible()
 
 
-def test_the_first_steps_connect_what_is_found_and_fetch_models_at_once_if_one_likes(window: Window, place: Place) -> None:
+def test_the_first_steps_connect_what_is_found_and_fetch_models_now_later_or_never(window: Window, place: Place, tmp_path: Path) -> None:
     place.hub.faults.rate = SLOW
     window.go("welcome")
     page = window.page
-    page.get_by_role("button", name="Download now").click()
+    page.get_by_role("button", name="Later").click()
+    expect(page.get_by_text("You find them under")).to_be_visible()
+    page.get_by_role("button", name="Never ask").click()
+    expect(page.get_by_role("button", name="Download now")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_text("not offered again")).to_be_visible()
+    page.get_by_role("button", name="Offer them again").click()
+    page.get_by_role("button", name="From a folder").click()
+    page.get_by_label("Folder with the models").fill(str(tmp_path))
+    page.get_by_role("button", name="Copy from there").click()
+    expect(page.locator(".welcome")).to_contain_text(str(tmp_path))
+    page.get_by_role("button", name="Download now").or_(page.get_by_role("button", name="Resume")).click()
     expect(page.get_by_text("They are being downloaded")).to_be_visible()
-    place.service.client().cancel_pull()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
     page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Connect Cursor").click()
     expect(page.locator(".assistant").get_by_role("status")).to_contain_text("Connected.", timeout=60_000)

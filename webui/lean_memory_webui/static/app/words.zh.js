@@ -56,10 +56,11 @@ export const zh = {
   did_search: '搜索了', did_facts: '查看了事实', did_history: '查看了来历', did_profile: '读取了概况', did_changes: '读取了变化', did_add: '告诉了一件事', did_namespaces: '查看了有哪些记忆', did_forget: '让它忘记了一些内容', did_clear: '忘记了整个记忆空间', did_would_forget: '询问会忘记什么', did_status: '查看了状态', did_browse: '浏览了记忆', did_compare: '比较了两个时刻', did_moments: '查看了时间线', did_explain: '询问了一条事实的缘由', did_review: '查看了建议', did_decide: '决定了一条建议', did_check: '检查了文件',
   did_not: (verb, why) => `被拒绝：${verb}（${why}）`, outcome_paused: '已暂停', outcome_toomanycalls: '调用过多', outcome_invalidinput: '无法理解', outcome_notfound: '不存在', outcome_notallowed: '不允许', outcome_failed: '失败',
   language: '语言', system: '跟随系统', looks: '外观', light: '浅色', dark: '深色', nightly: '夜间整理', nightly_about: '电脑空闲时合并完全重复的内容，并收集建议。', nightly_at: '时间', at_login: '登录时启动', at_login_about: '图标随电脑一起启动，所有助手的记忆也就随之可用。', agents_decide: '助手可以记录决定', agents_decide_about: '当助手无法亲自问你时，是否可以替你记下对建议的决定。', saved: '已保存。',
-  data_folder: '存放位置', data_folder_about: '你的全部记忆都在这个文件夹里。停止服务后复制它，就是备份。', data_sizes: (n, bytes) => `${n} 个记忆空间，${bytes}`, this_browser: '这个浏览器', this_browser_about: '30 天内无需再次放行。', leave: '不再放行', licences: '组成部分', welcome_again: '再看一遍第一步',
+  data_folder: '存放位置', data_folder_about: '你的全部记忆都在这个文件夹里。要复制到别处，请在“你的数据”中做备份。', data_sizes: (n, bytes) => `${n} 个记忆空间，${bytes}`, this_browser: '这个浏览器', this_browser_about: '30 天内无需再次放行。', leave: '不再放行', licences: '组成部分', welcome_again: '再看一遍第一步',
   step: (at, all) => `第 ${at} 步，共 ${all} 步`, previous: '上一步', next: '下一步', finish: '打开我的记忆', skip_all: '跳过', welcome_title: '欢迎', welcome_about: '这是你所有助手共用的一份记忆。它留在这台电脑上，它知道的一切你都能看到、都能掌控。',
   welcome_models: '马上就能用', welcome_models_about: '查找的能力已经内置，不需要下载任何东西。',
   welcome_larger: (bytes) => `更大的模型找得更准、读得更懂。需要下载 ${bytes}，现在就可以，以后在“模型”里也可以。`, welcome_fetching: '正在下载；你可以先继续。', download_now: '现在下载',
+  welcome_folder: '从文件夹…', welcome_folder_label: '存有模型的文件夹', welcome_folder_do: '从那里复制', welcome_folder_about: '即另一台电脑上用 `lean-memory models bundle 文件夹` 写出的文件夹；这样不需要网络。', welcome_later: '以后', welcome_later_said: '随时可以在“模型”里找到。', welcome_never: '不再询问', welcome_never_said: '这里不再提供更大的模型；它们仍在“模型”里。', welcome_ask_again: '重新提供',
   welcome_connect: '连接你的助手', welcome_connect_about: '在这里找到了这些。连接会在助手自己的配置里写入一个条目，并在旁边保留一份副本。',
   welcome_say: '说一句话', welcome_say_about: '告诉它一件关于你的事，看它回来。', welcome_example: '我在 Acme 做设计师。', welcome_came_back: '助手会得到这样的回答：',
 };

@@ -11,18 +11,22 @@ import { complain, tell } from '../toasts.js';
 const BUILTIN = 'builtin';
 const BEAT = 1000;
 
+/** Look again a moment after `data` came, as long as something moves. */
+export function useBeat(data, moves, again) {
+  useEffect(() => {
+    if (!moves) return undefined;
+    const timer = setTimeout(again, BEAT);
+    return () => clearTimeout(timer);
+  }, [data, moves]);
+}
+
 export function Models() {
   const { model, degraded } = snapshot.value;
   const [beat, next] = useState(0);
   const { data, error } = useFound((ended) => get('models', {}, ended), [beat], { keep: true });
   const { data: files } = useFound((ended) => get('status', {}, ended), []);
   const again = () => next((held) => held + 1);
-  const moves = data?.pull?.state === 'running' || data?.vectors.length > 0;
-  useEffect(() => {
-    if (!moves) return undefined;
-    const timer = setTimeout(again, BEAT);
-    return () => clearTimeout(timer);
-  }, [data, moves]);
+  useBeat(data, data?.pull?.state === 'running' || data?.vectors.length > 0, again);
   const act = (path, body, said) => post(`models/${path}`, body).then(() => (said && tell(said), again()), complain);
   return html`
     <${Head} title=${t('models')} about=${t('models_about')} />
@@ -62,7 +66,8 @@ function Tier({ tier, inUse, chosen, pull, act }) {
   </li>`;
 }
 
-function Download({ pull }) {
+/** How far a download is, or why it ended. */
+export function Download({ pull }) {
   if (pull.state !== 'running') return pull.sentence ? html`<p class="small">${pull.sentence}</p>` : null;
   const left = pull.seconds_left === null ? '' : ` · ${t('time_left', duration(pull.seconds_left))}`;
   return html`<progress max="1" value=${pull.total ? pull.done / pull.total : undefined} aria-label=${t('download')}></progress>

@@ -8,9 +8,12 @@ import { useFound } from '../loading.js';
 import { Sorry, Waiting } from '../parts.js';
 import { go } from '../places.js';
 import { get, post, snapshot } from '../service.js';
+import { Download, useBeat } from './models.js';
 
 const SEEN = 'lean-memory.welcomed';
+const ANSWER = 'lean-memory.models-answer';
 const seen = signal(localStorage.getItem(SEEN) !== null);
+const answered = signal(localStorage.getItem(ANSWER) ?? '');
 
 /** Whether this browser was never welcomed and the memory is empty. */
 export const isNew = { get value() { return !seen.value && (snapshot.value?.namespaces.length ?? 0) === 0; } };
@@ -19,6 +22,12 @@ function finish() {
   localStorage.setItem(SEEN, 'yes');
   seen.value = true;
   go('memories');
+}
+
+/** Keep what was said to the larger models: `now`, `later`, `never`, or nothing yet. */
+function answer(said) {
+  localStorage.setItem(ANSWER, said);
+  answered.value = said;
 }
 
 const STEPS = [ModelStep, ConnectStep, SayStep];
@@ -40,21 +49,44 @@ export function Welcome() {
 
 function ModelStep() {
   const { model } = snapshot.value;
-  const { data } = useFound((ended) => get('models', {}, ended), []);
+  const [beat, next] = useState(0);
+  const { data } = useFound((ended) => get('models', {}, ended), [beat], { keep: true });
+  const again = () => next((held) => held + 1);
+  useBeat(data, data?.pull?.state === 'running', again);
   const larger = data?.tiers.find((one) => one.name !== 'builtin' && !one.here);
   return html`<h1 tabindex="-1">${t('welcome_title')}</h1><p class="lead">${t('welcome_about')}</p>
     <h2>${t('welcome_models')}</h2><p>${t('welcome_models_about')}</p><p class="pill">${t('builtin_model')}: ${named(`state_model_${model.state}`, model.state)}</p>
-    ${larger && html`<${Larger} tier=${larger} running=${data.pull?.state === 'running'} />`}`;
+    ${larger && html`<${Larger} tier=${larger} pull=${data.pull?.tier === larger.name ? data.pull : null} again=${again} />`}`;
 }
 
-/** Fetching the larger models now; who goes on without has said later. */
-function Larger({ tier, running }) {
-  const [begun, begin] = useState(false);
+/** The larger models: now, from a folder, later, or never. Asked once; who goes on without an answer has said later. */
+function Larger({ tier, pull, again }) {
+  const [asksFolder, askFolder] = useState(false);
   const [failed, fail] = useState(null);
-  const fetchNow = () => post('models/pull', { tier: tier.name, use: true }).then(() => begin(true), fail);
+  const act = (path, body) => (fail(null), post(`models/${path}`, body).then(again, fail));
+  const begin = (folder) => (answer('now'), askFolder(false), act('pull', { tier: tier.name, use: true, ...(folder ? { folder } : {}) }));
+  const running = pull?.state === 'running';
+  const said = answered.value;
+  if (said === 'never' && !running) return html`<p role="status">${t('welcome_never_said')} <button class="link" onClick=${() => answer('')}>${t('welcome_ask_again')}</button></p>`;
   return html`<p>${t('welcome_larger', size(tier.bytes))}</p>
     ${failed && html`<${Sorry} error=${failed} />`}
-    <p role="status">${running || begun ? t('welcome_fetching') : html`<button onClick=${fetchNow}>${t('download_now')}</button>`}</p>`;
+    ${pull && html`<div role="status">${running && html`<p>${t('welcome_fetching')}</p>`}<${Download} pull=${pull} /></div>`}
+    ${!running && said === 'later' && html`<p role="status">${t('welcome_later_said')}</p>`}
+    <div class="actions">${running
+      ? html`<button onClick=${() => act('cancel', {})}>${t('pause')}</button>`
+      : html`<button onClick=${() => begin(null)}>${t(pull ? 'resume' : 'download_now')}</button>
+        <button aria-expanded=${asksFolder} onClick=${() => askFolder(!asksFolder)}>${t('welcome_folder')}</button>
+        <button aria-pressed=${said === 'later'} onClick=${() => answer('later')}>${t('welcome_later')}</button>
+        <button onClick=${() => answer('never')}>${t('welcome_never')}</button>`}</div>
+    ${asksFolder && !running && html`<${Folder} choose=${begin} />`}`;
+}
+
+/** A bundle on this computer, such as one that `lean-memory models bundle` wrote onto a stick. */
+function Folder({ choose }) {
+  const [folder, put] = useState('');
+  const send = (event) => (event.preventDefault(), folder.trim() && choose(folder.trim()));
+  return html`<form class="ask" onSubmit=${send}><input aria-label=${t('welcome_folder_label')} placeholder="/media/stick" dir="auto" value=${folder} onInput=${(event) => put(event.target.value)} /><button type="submit">${t('welcome_folder_do')}</button></form>
+    <p class="soft small">${t('welcome_folder_about')}</p>`;
 }
 
 function ConnectStep() {
