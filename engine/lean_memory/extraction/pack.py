@@ -64,6 +64,7 @@ class Emit:
     modality: Modality | None = None
     takes_list: bool | None = None
     multi: bool | None = None
+    """`False`: one value, also where "also" is said ("I also finished Dune")."""
     corrects: str | None = None
     object_kind: str | None = None
     dated: bool = True
