@@ -23,7 +23,7 @@ from lean_memory.domain import (
 from lean_memory.extraction import pack as packs
 from lean_memory.extraction.antecedents import completed
 from lean_memory.extraction.clauses import clauses, opened
-from lean_memory.extraction.corrections import bare_value, corrected, split_other
+from lean_memory.extraction.corrections import bare_value, corrected, denied, recounted, split_other, taken_back
 from lean_memory.extraction.dates import Anchor
 from lean_memory.extraction.instructions import steering
 from lean_memory.extraction.languages import language
@@ -38,7 +38,7 @@ from lean_memory.extraction.scene import Scene
 from lean_memory.extraction.secrets import has_marker
 from lean_memory.extraction.sentences import Sentence, passages, sentences
 from lean_memory.extraction.several import side_by_side
-from lean_memory.extraction.statements import leading_subject, statement
+from lean_memory.extraction.statements import go_on, leading_subject, statement
 
 __all__ = ["Extraction", "Recent", "extract", "own_words", "passages"]
 
@@ -124,6 +124,10 @@ class _Run:
     """An interjection such as "Oops!" has announced a correction."""
     is_reworded: bool = False
     """The sentence is not read as it stands, so that its clauses have no places of their own."""
+    has_told: bool = False
+    """A sentence of this text has said something."""
+    told_last: list[int] = field(default_factory=list[int])
+    """The numbers of what the last sentence that said something gave, for the "just kidding" that may follow it."""
     before: str = ""
     """The last sentences, questions too, for what the next leaves out."""
     read: set[tuple[str, str, str | None]] = field(default_factory=set[tuple[str, str, str | None]])
@@ -147,7 +151,6 @@ class _Run:
             return
         said = _without_question(sentence, pack)
         told = self._in_full(self._plain(said, pack), pack)
-        self.before = f"{self.before} {sentence.text}"[-_LAST_SAID:]
         self.before = f"{self.before} {sentence.text}"[-_LAST_SAID:]
         self.is_reworded = told is not said
         self._take(told, pack)
@@ -177,6 +180,15 @@ class _Run:
         told = plain(sentence.text, pack, profile=self.is_profile)
         return sentence if told == sentence.text else replace(sentence, text=told)
 
+    def _unsay(self, sentence: Sentence) -> None:
+        """Takes back what the last sentence said, here or in the message before: it was a joke."""
+        if not self.has_told:
+            self._keep([replace(candidate, span=sentence.span, fact_text=sentence.text) for candidate in taken_back(self.recent)], sentence)
+        for number in self.told_last if self.has_told else ():
+            if number in self.found:
+                self.found.take_out(number)
+        self.told_last = []
+
     def _in_full(self, sentence: Sentence, pack: Pack) -> Sentence:
         """The sentence with what it leaves out because it was named just before."""
         text = completed(sentence.text, self.before, pack)
@@ -184,10 +196,14 @@ class _Run:
 
     def _take(self, sentence: Sentence, pack: Pack) -> None:
         self.scene.speaker = sentence.speaker
+        self.scene.is_lost = False
         if not pack.drops_subject or sentence.is_item or sentence.speaker:
             self.scene.last = None
         words = opened(sentence.text, pack)
-        kind = mood(words, pack)
+        joke = pack.has_cue("joke", words)
+        if joke:
+            self._unsay(sentence)
+        kind = Mood.CHATTER if joke and joke.end() == len(words) else mood(words, pack)
         if kind is Mood.INSTRUCTION:
             self.steers = True
         elif kind is Mood.REPORT:
@@ -203,6 +219,7 @@ class _Run:
                 self._keep([replace(kept, object=sentence.text[:160], fact_text=sentence.text)], sentence)
 
     def _statement(self, sentence: Sentence, pack: Pack) -> None:
+        self.told_last, self.has_told = [], True
         text, other = split_other(unquoted(sentence.text) if _has_long_quote(sentence.text) else sentence.text, pack)
         corrects, self.corrects = self.corrects, False
         for said in clauses(text, sentence.span.start, pack, self.anchor):
@@ -213,16 +230,24 @@ class _Run:
                 continue
             place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref, apart=self.apart)
             made = apply_rules(place)
+            if pack.has_cue("denied", clause.whole):
+                self._keep(denied(made), sentence)
+                continue
             if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):
                 made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
-            if clause.corrects or (not clause.is_alone and pack.has_cue("contrast", clause.raw)) or (other and not made):
+            contrasted = pack.has_cue("contrast", clause.raw) is not None
+            if clause.corrects or (not clause.is_alone and contrasted) or (other and not made):
                 made = self._correct(made, place, other)
+            if not made and (clause.corrects or contrasted) and (count := recounted(clause, pack, self.found, self.recent)):
+                made = [count]
+            go_on(place, made)
             made.extend(mentioned(place, made))
             self._keep(made or self._kept(place), sentence)
 
     def _keep(self, made: Sequence[Candidate], sentence: Sentence) -> None:
-        for candidate in made:
-            self.found.add(replace(candidate, span=sentence.span) if self.is_reworded else candidate)
+        self.told_last.extend(
+            self.found.add(replace(candidate, span=sentence.span) if self.is_reworded else candidate) for candidate in made
+        )
 
     def _kept(self, place: Place) -> list[Candidate]:
         """The clause as it is, where no rule knows it; its subject goes on into the next clause all the same."""

@@ -177,6 +177,8 @@ def _agrees(hit: _Hit, subject: Subject, place: Place) -> bool:
 
 def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: Place) -> list[Candidate]:
     predicate = _predicate(emit, hit.parts, place.pack)
+    if reading.passing:
+        predicate = vocabulary.predicate(predicate).passing or predicate
     about = (
         subject
         if emit.subject in {"S", hit.rule.emits[0].subject} and emit.subject != "=user"
@@ -302,10 +304,16 @@ def _candidate(subject: Subject, predicate: str, value: str, rule: Rule, place: 
         salience=entry.salience,
         confidence=rule.confidence * (0.5 if doubts else 1.0) * (0.6 if hedged else 1.0),
         valid_at=next((date.begins for date in dates if date.begins is not None), None),
-        valid_to=next((date.ends for date in dates if date.ends is not None), None),
+        valid_to=next((date.ends for date in dates if date.ends is not None), _until(clause, place.t_ref) if reading.passing else None),
         rule=rule.id,
         reasons=(*doubts, *(("said with doubt",) if hedged else ())),
     )
+
+
+def _until(clause: Clause, t_ref: Instant) -> Instant | None:
+    """When "for two weeks" from now is over."""
+    past = next((date.begins for date in clause.dates if date.lasting and date.begins is not None), None)
+    return Instant(2 * t_ref - past) if past is not None else None
 
 
 def _read_into(candidate: Candidate, emit: Emit, reading: Reading, parts: Mapping[str, str], pack: Pack) -> Candidate:

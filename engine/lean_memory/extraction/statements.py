@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from itertools import islice
+
 from lean_memory.domain import STATES, Act, Candidate, Modality, Polarity
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.clauses import Clause, closed
 from lean_memory.extraction.modality import is_bygone
+from lean_memory.extraction.objects import clean
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.rewriting import standalone
 from lean_memory.extraction.rules import Place
 from lean_memory.extraction.scene import Scene, Subject, resolve
 
 _LONGEST_OBJECT = 160
+_MOST_VERBS = 4
+_OWNER = re.compile(r"['’]s\s*$")
+"""What reads like "Ana's late" but names an owner where a verb follows: "the novel's hero lives"."""
 
 
 def statement(place: Place, *, reported: bool = False) -> Candidate | None:
@@ -48,10 +56,51 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
 
 
 def leading_subject(place: Place) -> Subject | None:
-    """Whom the words before the clause's first verb name, if anybody."""
+    """Whom the words before the clause's first verb name, if anybody; `somebody` nobody knows is called as they were."""
     head = _head(place.clause.full, place.pack)
     bare = place.pack.aux_any.sub("", head).strip()
-    return resolve(head, place.pack, place.scene) or resolve(bare, place.pack, place.scene) if bare else None
+    known = resolve(head, place.pack, place.scene) or resolve(bare, place.pack, place.scene) if bare else None
+    return known or _somebody(head, place)
+
+
+def go_on(place: Place, made: Sequence[Candidate]) -> None:
+    """Notes whom a next clause without a subject is about, where the rules took this one for a statement of the speaker about the world.
+
+    "The heroine lives in Vienna" may tell the speaker where she is; "and works at a bakery" does not tell where the speaker works.
+    """
+    pack, scene = place.pack, place.scene
+    if made and scene.last is not None and scene.last.name != scene.self_name:
+        return  # "my brother is called Li" has said already who goes on
+    head = _head(place.clause.full, pack)
+    if (not head and not pack.has_cue("somebody", place.clause.full)) or _is_self(head, made, pack):
+        return
+    subject = leading_subject(place)
+    if subject is not None and subject.kind == "thing":
+        scene.note(subject.name, subject.kind)
+    if subject is not None:
+        scene.last = subject
+    elif not made and head.casefold() in pack.word_sets.get("third", frozenset()):
+        scene.is_lost, scene.last = True, None
+
+
+def _is_self(head: str, made: Sequence[Candidate], pack: Pack) -> bool:
+    """Whether the words before the verb are the speaker, or, as in "my name is Ana", what the speaker has or is."""
+    words = head.casefold().split()
+    if not words:
+        return False
+    if head.casefold() in pack.word_sets.get("first", frozenset()) or pack.has_cue("and_me", head):
+        return True
+    own = words[0] in pack.word_sets.get("my", frozenset())
+    return own and any(candidate.predicate in vocabulary.predicates() for candidate in made)
+
+
+def _somebody(head: str, place: Place) -> Subject | None:
+    """ "Some people", "the guy next door": nobody who is known, and not the speaker."""
+    found = place.pack.has_cue("somebody", place.clause.full)
+    if found is None:
+        return None
+    name = clean(head or found[0], place.pack, "verbatim")
+    return Subject(name=name, kind="person", said=head) if name else None
 
 
 def _head(text: str, pack: Pack) -> str:
@@ -59,7 +108,8 @@ def _head(text: str, pack: Pack) -> str:
     named = pack.has_cue("named_verb", text)
     if named:
         return named["N"]
-    verb = pack.verb_like.search(text)
+    verbs = list(islice(pack.verb_like.finditer(text), _MOST_VERBS))
+    verb = next((found for found in verbs if not _OWNER.search(found[0])), verbs[0] if verbs else None)
     return text[: verb.start()].strip() if verb else ""
 
 
@@ -70,10 +120,16 @@ def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
         known = resolve(head, pack, scene)
         if known:
             return known
+        first = head.split()[0]
+        if first.casefold() in pack.word_sets.get("their", frozenset()):
+            return resolve(first, pack, scene)
         third = pack.word_sets.get("third", frozenset())
-        if head.split()[0].casefold() in third or head.casefold() in third:
+        if first.casefold() in third or head.casefold() in third:
             return None
-    if not head and scene.last is not None and not clause.is_alone and not _is_first(clause.full, pack):
+    goes_on = not head and not clause.is_alone and not _is_first(clause.full, pack)
+    if goes_on and scene.is_lost:
+        return None
+    if goes_on and scene.last is not None:
         return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
     return Subject(name=scene.self_name, kind="person", said=head or pack.first, stands_alone=scene.speaker is None)
 
