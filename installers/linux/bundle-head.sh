@@ -45,7 +45,10 @@ mkdir -p "$(dirname "$home")"
 folder=$(mktemp -d "$(dirname "$home")/.lean-memory-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM HUP
-tail -n +@LINES@ "$0" | tar -xzf - -C "$folder"
+if ! tail -n +@LINES@ "$0" | tar -xzf - -C "$folder"; then
+    echo "This file is damaged, or there is no room for what it holds in $(dirname "$home"). Nothing was changed." >&2
+    exit 1
+fi
 "$python" -I "$folder/setup.pyz" install --home "$home" --python "$python" --system-packages --place "$prefix"
 if [ -n "$start" ] && [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
     nohup "$home/env/bin/lean-memory" --window >/dev/null 2>&1 </dev/null &

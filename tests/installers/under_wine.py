@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from wine_stubs import put_stubs
 
 BUILTIN = Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows/ucrtbase.dll")
 _PATIENCE = 900.0
+_REST = 5.0
 _ANSWERED = "Globex"
 _MENU = "users/*/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Lean Memory"
 
@@ -51,17 +53,21 @@ class Wine:
         put_stubs(self.disk / "windows" / "system32", BUILTIN, folder)
 
     def run(self, *words: str | Path) -> str:
-        # Into a file: what a program leaves running may hold a pipe open.
-        with tempfile.TemporaryFile() as said:
-            words = ("wine", *map(str, words))
-            done = subprocess.run(
-                words, env=self.environ, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, timeout=_PATIENCE, check=False
-            )
-            said.seek(0)
-            told = said.read().decode(errors="replace")
-        if done.returncode != 0:
-            raise SystemExit(f"{words[1]} ended with {done.returncode}: {told[-3000:]}")
-        return told
+        """What a program says until it ends. Python wants a pipe there, and what it leaves running may hold that open."""
+        said: list[bytes] = []
+        command = ["wine", *map(str, words)]
+        with subprocess.Popen(
+            command, env=self.environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+        ) as child:
+            assert child.stdout is not None
+            reader = threading.Thread(target=said.extend, args=(child.stdout,), daemon=True)
+            reader.start()
+            child.wait(_PATIENCE)
+            reader.join(_REST)
+            told = b"".join(said).decode(errors="replace")
+            if child.returncode != 0:
+                raise SystemExit(f"{words[0]} ended with {child.returncode}: {told[-3000:]}")
+            return told
 
     def found(self, pattern: str) -> list[Path]:
         return sorted(self.disk.glob(pattern))
