@@ -28,6 +28,8 @@ from lean_memory_bridge.maintenance_client import MaintenanceClient
 from lean_memory_bridge.schemas.maintenance import MaintainRequest
 
 DAY = 86_400_000
+PATIENCE = 300.0
+"""Seconds; a busy machine takes its time."""
 SIZE = {"width": 1180, "height": 760}
 AMBER = (181, 84, 0)
 """The colour of the icon's badge."""
@@ -61,6 +63,7 @@ def main(folder: Path, colours: Literal["light", "dark"]) -> None:
     with service() as (client, desk), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE, locale="en-GB", color_scheme=colours)
+        page.set_default_timeout(1000 * PATIENCE)
         page.goto(f"{client.live.address}/#code={client.window_code().code}")
         take_page(page, client, folder, "welcome", ".pill")
         tell(client)
@@ -96,10 +99,10 @@ def service() -> Generator[tuple[MaintenanceClient, Desktop | None]]:
             command, stdout=subprocess.DEVNULL, env=environ if desk is None else cast("Mapping[str, str]", desk.environ)
         )
         try:
-            eventually(lambda: MaintenanceClient.find(Path(folder)))
+            eventually(lambda: MaintenanceClient.find(Path(folder)), patience=PATIENCE)
             found = MaintenanceClient.find(Path(folder), timeout=10)
             assert found is not None
-            eventually(lambda: found.schedule().next_at)
+            eventually(lambda: found.schedule().next_at, patience=PATIENCE)
             yield found, desk
         finally:
             process.terminate()
@@ -137,7 +140,7 @@ def take_page(page: Page, client: MaintenanceClient, folder: Path, name: str, th
 
 def take_menu(desk: Desktop, file: Path) -> None:
     """The icon with its badge, its menu open, and in it the assistants."""
-    eventually(lambda: place_of_the_badge(desk))
+    eventually(lambda: place_of_the_badge(desk), patience=PATIENCE)
     badge = place_of_the_badge(desk)
     assert badge is not None
     desk.click(*badge)
