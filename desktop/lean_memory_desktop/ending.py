@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-"""Those of them that the system has."""
+"""Those of them that the system has, and that are not ignored by the wish of who started it."""
 log = logging.getLogger(__name__)
 
 
@@ -56,8 +56,9 @@ def _tell_signals_to(says: int) -> bool:
         with contextlib.suppress(BlockingIOError):
             os.write(says, b"\0")
 
-    for name in SIGNALS:
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), note)
+    for number in (getattr(signal, name) for name in SIGNALS if hasattr(signal, name)):
+        # Whoever started it with `nohup`, or in the background of a script, wants it to live on.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, note)
     signal.set_wakeup_fd(says, warn_on_full_buffer=False)
     return False

@@ -53,7 +53,8 @@ def news(told: Told, snapshot: Snapshot, now: dt.datetime) -> tuple[Told, tuple[
 def trouble(told: Told, standing: Sequence[str], now: dt.datetime) -> tuple[Told, tuple[Notice, ...]]:
     """The same for the troubles that stand now."""
     moment = now.timestamp()
-    known = {what: at for what, at in told.troubles.items() if what in standing or moment - at < TOLD_AGAIN_AFTER.total_seconds()}
+    # What was told in the future was told by a clock that went wrong, and is forgotten as well.
+    known = {what: at for what, at in told.troubles.items() if what in standing or abs(moment - at) < TOLD_AGAIN_AFTER.total_seconds()}
     fresh = [what for what in standing if what not in known]
     notices = tuple(Notice(title="Lean Memory needs you", text=what, page="settings", is_trouble=True) for what in fresh)
     return replace(told, troubles={**known, **dict.fromkeys(fresh, moment)}), notices

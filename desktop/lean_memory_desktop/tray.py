@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -97,12 +101,22 @@ def _keep_to_the_icon() -> None:
     """Keep the library from what is not its task here, and which it does with GTK before it shows the icon.
 
     It makes ready for notifications, of which it is given none, and raises where no session bus answers; at the end it hides them, and raises
-    where nobody shows any. And it lets Ctrl-C end the process at once.
+    where nobody shows any. It lets Ctrl-C end the process at once. And it keeps its picture among the temporary files, which often are on the
+    disk that is full when the icon has to say so.
     """
     gtk = sys.modules.get("pystray._util.gtk")
     if gtk is not None:
         gtk.__dict__["notify_dbus"] = SimpleNamespace(Notifier=_Silent)
+        gtk.__dict__["tempfile"] = SimpleNamespace(mktemp=_place_of_picture)
         gtk.__dict__["signal"] = SimpleNamespace(SIGINT=signal.SIGINT, SIG_DFL=signal.SIG_DFL, signal=_ignored)
+
+
+def _place_of_picture() -> str:
+    """A new file's path in the session's own folder, which lies in memory and is emptied at its end; elsewhere where there is none."""
+    session = os.environ.get("XDG_RUNTIME_DIR", "")
+    folder = Path(session if os.access(session, os.W_OK) else tempfile.gettempdir())
+    # A new name each time, as panels keep what they have read.
+    return str(folder / f"{NAME}-{secrets.token_hex(8)}.png")
 
 
 def _ignored(*_: object) -> None:

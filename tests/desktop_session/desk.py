@@ -135,7 +135,11 @@ def _start(stack: contextlib.ExitStack, folder: Path, words: list[str], environ:
 
     def end() -> None:
         process.terminate()
-        process.wait(20)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
     stack.callback(end)
     return process

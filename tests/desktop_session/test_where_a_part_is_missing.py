@@ -57,13 +57,16 @@ def start(bare: Desktop) -> Iterator[Callable[[dict[str, str]], subprocess.Popen
 
 
 @pytest.mark.parametrize("bus", ["", "unix:path=/nowhere/bus"])
-def test_the_icon_stands_and_ends_without_a_session_bus(
+def test_the_icon_stands_and_ends_without_a_session_bus_and_takes_its_picture_along(
     start: Callable[[dict[str, str]], subprocess.Popen[str]], tmp_path: Path, bus: str
 ) -> None:
-    icon = start({"DBUS_SESSION_BUS_ADDRESS": bus, "XDG_RUNTIME_DIR": str(tmp_path), "DBUS_STARTER_BUS_TYPE": ""})
-
+    session = tmp_path / "session"
+    session.mkdir()
+    icon = start({"DBUS_SESSION_BUS_ADDRESS": bus, "XDG_RUNTIME_DIR": str(session), "TMPDIR": "/nowhere"})
+    assert len(list(session.glob("*.png"))) == 1
     icon.send_signal(signal.SIGTERM)
     assert icon.wait(PATIENCE) == 0
+    assert not list(session.glob("*.png"))
 
 
 def test_ctrl_c_ends_it_well_where_nobody_shows_notifications(start: Callable[[dict[str, str]], subprocess.Popen[str]]) -> None:

@@ -21,6 +21,7 @@ loop.idle_add = lambda called, given, priority: later.append((called, given))
 from lean_memory_desktop.ending import stop_on_signals
 
 heard = queue.SimpleQueue()
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
 stop_on_signals(lambda: heard.put(True))
 os.kill(os.getpid(), signal.SIGTERM)
 assert heard.get(timeout=60)
@@ -32,6 +33,7 @@ while not heard.empty():
     heard.get()
 os.kill(os.getpid(), signal.SIGINT)
 assert heard.get(timeout=60)
+assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 print("heard")
 """
 LEAVES = """
@@ -53,7 +55,7 @@ def ran(script: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only GTK's loop takes signals away")
-def test_a_signal_is_heard_also_once_the_icons_loop_took_it_away() -> None:
+def test_a_signal_is_heard_also_once_the_icons_loop_took_it_away_unless_it_was_ignored_from_the_start() -> None:
     done = ran(HEARS)
     assert (done.stdout, done.returncode) == ("heard\n", 0), done.stderr
 

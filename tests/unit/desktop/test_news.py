@@ -61,6 +61,12 @@ def test_trouble_that_comes_back_on_another_day_is_told_again() -> None:
     assert (len(first), len(trouble(told, ("It died.",), NOW + dt.timedelta(hours=26))[1])) == (1, 1)
 
 
+def test_a_clock_that_was_wrong_for_a_while_silences_no_trouble_for_good() -> None:
+    told, _ = trouble(Told(), ("It died.",), NOW + dt.timedelta(days=30_000))
+    told, _ = trouble(told, (), NOW)
+    assert len(trouble(told, ("It died.",), NOW)[1]) == 1
+
+
 def test_what_was_told_outlives_the_tray(root: Path) -> None:
     root.mkdir()
     assert read_remembered(root) == Remembered()
