@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LOCK_FILE = "tray.lock"
 _LARGEST_LOG = 1_000_000
-_PATIENCE = 20.0
+_PATIENCE = 40.0
 
 
 def start(options: Options) -> int:
