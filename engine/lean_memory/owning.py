@@ -253,7 +253,7 @@ class Owning(ABC):
         """
         source, sealed = path_of_argument(path, "path"), word_or_none(passphrase, "passphrase")
         only, is_meant = word_or_none(namespace, "namespace"), flag_of(apply, "apply")
-        with errors_in_words(source), opened_bundle(source, sealed) as (manifest, records):
+        with errors_in_words(source), opened_bundle(source, sealed, room=store_backups.room_at(self._settings.root)) as (manifest, records):
             name = manifest.namespace if only is None else only
             given = Given(name=name, schema_version=manifest.schema_version, records=records)
             with self._files.cleared(name), store_backups.at_work(self._settings.root, "importing") as work:

@@ -6,6 +6,9 @@ import os
 import secrets
 from pathlib import Path
 
+UPLOADS = "uploads"
+"""The folder of the data root in which a service keeps, for a while, what is to be brought in."""
+
 
 def private_folder(path: Path) -> None:
     """Make a folder and those above it that are missing, each for its owner alone."""

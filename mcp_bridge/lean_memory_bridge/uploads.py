@@ -17,11 +17,10 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 from lean_memory.errors import InvalidInputError, NotFoundError, StorageError, StorageFullError
-from lean_memory.private_files import private_folder
+from lean_memory.private_files import UPLOADS, private_folder
 from lean_memory_bridge.refusals import TooManyCallsError
 from lean_memory_bridge.schemas.custody import Upload
 
-FOLDER = "uploads"
 LARGEST = 4 << 30
 """Bytes of one upload."""
 MOST_FILES = 20_000
@@ -40,7 +39,7 @@ class Uploads:
     """The uploads of one service. Blocking; one caller at a time writes to an upload."""
 
     def __init__(self, root: Path) -> None:
-        self._folder = root / FOLDER
+        self._folder = root / UPLOADS
         self._sizes: dict[str, tuple[int, int]] = {}
         self._read: Counter[str] = Counter()
 

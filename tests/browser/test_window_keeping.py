@@ -125,7 +125,7 @@ def test_what_broke_off_tells_what_came_and_goes_on_once_it_is_mended(window: Wi
     assert send(service.live.port, "POST", "/api/v1/bring-in", headers, asked).status == 202
     page = looking(window, "home")
     section = part(page, "Bring in")
-    expect(section).to_contain_text("Bringing in broke off.")
+    expect(section).to_contain_text("Bringing in broke off before its end: mem.json")
     section.get_by_role("button", name="Look").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("damaged or was cut off")
@@ -136,7 +136,7 @@ def test_what_broke_off_tells_what_came_and_goes_on_once_it_is_mended(window: Wi
     expect(dialog).to_contain_text("This was brought in")
     expect(dialog).to_contain_text("1 were here already")
     dialog.get_by_role("button", name="Close").last.click()
-    expect(section.get_by_text("Bringing in broke off.")).to_have_count(0)
+    expect(section.get_by_text("Bringing in broke off")).to_have_count(0)
 
 
 def test_a_rule_is_set_and_taken_away_again(window: Window) -> None:

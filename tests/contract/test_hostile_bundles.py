@@ -15,8 +15,9 @@ import apsw
 import pytest
 
 from lean_memory import Memory
+from lean_memory.bundles.bundle_file import opened_bundle
 from lean_memory.domain import Instant
-from lean_memory.errors import BusyError, DamagedFileError, InvalidInputError, StorageError
+from lean_memory.errors import BusyError, DamagedFileError, InvalidInputError, StorageError, StorageFullError
 from support.embedding import WordEmbedder
 from support.proposals import tell_of_old_likes
 from support.statements import day
@@ -89,6 +90,20 @@ def test_what_was_recorded_in_the_far_future_would_take_all_that_follows_along_a
             remade(bundle, lambda records: [r.update(value=ahead) for r in records if r.get("key") == "next_moment"]), apply=True
         )
     assert memory.namespaces() == []
+
+
+def test_a_small_file_of_endless_records_is_not_unpacked_onto_a_disk_without_room(memory: Memory, tmp_path: Path) -> None:
+    bomb, line = tmp_path / "bomb.leanmem", b" " * (1 << 20)
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+        with packed.open("records.jsonl", "w") as records:
+            for _ in range(64):
+                records.write(line)
+        told = {"namespace": "ana", "schema_version": 2, "at": 0, "records": 1, "counts": {}, "sha256": ""}
+        packed.writestr("manifest.json", json.dumps({"format": "lean-memory bundle", "version": 1, **told}))
+    with pytest.raises(StorageFullError, match="needs at least"), opened_bundle(bomb, None, room=1 << 20):
+        pass
+    with pytest.raises(DamagedFileError):
+        memory.import_(bomb)
 
 
 def test_something_that_is_no_file_is_not_read(memory: Memory, tmp_path: Path) -> None:

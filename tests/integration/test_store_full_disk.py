@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from lean_memory import Memory
 from lean_memory.errors import StorageFullError
+from support.embedding import WordEmbedder
 from support.statements import current, day, likes, open_store, say, works_at
 
 ROOM = 8 << 20
@@ -60,3 +63,26 @@ def test_a_namespace_that_the_disk_has_no_room_for_is_not_half_made(small_disk: 
     store = open_store(small_disk)
     say(store, works_at("Acme"), at=day(1))
     store.close()
+
+
+def test_what_comes_back_or_in_and_has_no_room_is_told_and_leaves_nothing_behind(small_disk: Path, tmp_path: Path) -> None:
+    if not limited(small_disk):
+        pytest.skip("this user may not make a file system of its own, and only a small one runs full while a file is made")
+    with Memory(root=small_disk / "memory", embedder=WordEmbedder()) as memory:
+        memory.add("ana", "I live in Porto.")
+        backup, bundle = memory.backup(tmp_path / "backup"), tmp_path / "ana.leanmem"
+        memory.export("ana", bundle)
+        memory.add("ana", "I moved to Lisbon.")
+        free = shutil.disk_usage(small_disk).free
+        (small_disk / "ballast").write_bytes(b"x" * (free - 100_000))
+        with pytest.raises(StorageFullError, match=r"memory/ana\.memory\.db is full"):
+            memory.restore(backup.path)
+        with pytest.raises(StorageFullError):
+            memory.import_(bundle, namespace="bea", apply=True)
+        (small_disk / "ballast").unlink()
+        assert [fact.object for fact in memory.facts("ana")] == ["Lisbon"]
+        assert memory.namespaces() == ["ana"]
+        assert memory.check("ana") == []
+        assert not (memory.root / "backups").exists()
+        memory.import_(bundle, namespace="bea", apply=True)
+        assert [fact.object for fact in memory.facts("bea")] == ["Porto"]

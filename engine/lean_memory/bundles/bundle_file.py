@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from lean_memory.bundles.sealing import MAGIC, SealedReader, SealingWriter
-from lean_memory.errors import DamagedFileError, InvalidInputError, LeanMemoryError, NewerSchemaError, NotFoundError, StorageError, quoted
+from lean_memory.errors import (
+    DamagedFileError,
+    InvalidInputError,
+    LeanMemoryError,
+    NewerSchemaError,
+    NotFoundError,
+    StorageError,
+    StorageFullError,
+    quoted,
+)
 
 FORMAT = "lean-memory bundle"
 VERSION = 1
@@ -70,10 +79,11 @@ def write_bundle(
 
 
 @contextmanager
-def opened_bundle(path: Path, passphrase: str | None) -> Generator[tuple[Manifest, Iterator[Mapping[str, Any]]]]:
+def opened_bundle(path: Path, passphrase: str | None, *, room: int) -> Generator[tuple[Manifest, Iterator[Mapping[str, Any]]]]:
     """The manifest of a bundle and its records in order, which are known to be all and unchanged only when the last was read.
 
-    Raises `DamagedFileError`, `NewerSchemaError` for another version of the format, `InvalidInputError` for a passphrase that is missing or wrong.
+    Raises `DamagedFileError`, `NewerSchemaError` for another version of the format, `InvalidInputError` for a passphrase that is missing or wrong,
+    `StorageFullError` where the records have more than `room` bytes, as of a small file they may have any number.
     """
     if path.exists() and not path.is_file():
         raise StorageError(f"{path} is no file, so it is no bundle. Nothing was changed.")
@@ -81,6 +91,11 @@ def opened_bundle(path: Path, passphrase: str | None) -> Generator[tuple[Manifes
         file = open_files.enter_context(path.open("rb"))
         bundle = open_files.enter_context(zipfile.ZipFile(_plain(file, path, passphrase)))
         manifest = _manifest(path, bundle)
+        wanted = bundle.getinfo(_RECORDS).file_size
+        if wanted > room:
+            raise StorageFullError(
+                f"{path} needs at least {wanted:,} bytes, and there is room for {room:,}. Nothing was changed. Free some space."
+            )
         lines = open_files.enter_context(bundle.open(_RECORDS))
         yield manifest, _records(path, manifest, lines)
 

@@ -317,6 +317,12 @@ def _place_for(root: Path, now: Instant, occasion: Occasion) -> Path:
     return root / BACKUPS / f"{at:%Y%m%dT%H%M%SZ}-{occasion.value}-{secrets.token_hex(2)}"
 
 
+def room_at(root: Path) -> int:
+    """How many bytes may be put on the disk of a data root, which need not be there yet."""
+    folder = next(folder for folder in (root, *root.absolute().parents) if folder.exists())
+    return max(0, shutil.disk_usage(folder).free - _LEFT_FREE)
+
+
 def _check_room(root: Path, names: Sequence[str], folder: Path) -> None:
     wanted = sum(size_on_disk(path_of(root, name)) for name in names)
     free = shutil.disk_usage(folder).free

@@ -83,7 +83,8 @@ def file_of(path: Path, name: str, schema_version: int, given: Iterable[Record])
         raise NewerSchemaError("The bundle was written by a newer Lean Memory, so it was not read. Update the program.")
     if schema_version < 1:
         raise DamagedFileError(f"The bundle says that it is of schema {schema_version}, which there never was. It was not used.")
-    create_file(path, name, known[:schema_version])
+    with errors_translated(path):
+        create_file(path, name, known[:schema_version])
     shared: dict[int, int] = {}
     with errors_translated(path), contextlib.closing(open_connection(path, busy_timeout_ms=1_000)) as con:
         if pragma_int(con, "user_version") != schema_version:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from lean_memory.errors import DamagedFileError, ForeignFileError, InvalidNamespaceError, StorageError, quoted
+from lean_memory.private_files import UPLOADS
 from lean_memory.store.connection import APPLICATION_ID, errors_translated, folder_shared
 
 SUFFIX = ".memory.db"
@@ -173,8 +174,8 @@ def size_on_disk(path: Path) -> int:
 
 
 def copies_of(path: Path) -> tuple[str, ...]:
-    """Files that may hold what was in a namespace's: backups, those of older versions beside it too, and logs that were set aside."""
-    patterns = ("{}.backup-*", "{}-wal.orphan-*", BACKUPS + "/*/{}", BACKUPS + "/*/{}.backup-*")
+    """What may hold what was in a namespace's file: backups, those of older versions beside it too, logs that were set aside, uploads."""
+    patterns = ("{}.backup-*", "{}-wal.orphan-*", BACKUPS + "/*/{}", BACKUPS + "/*/{}.backup-*", UPLOADS + "/*")
     return tuple(str(found) for pattern in patterns for found in sorted(path.parent.glob(pattern.format(path.name))))
 
 

@@ -65,7 +65,8 @@ def restore_one(source: Path, name: str, work: Path, *, at: int, root: Path, set
     """
     path, draft = path_of(root, name), path_of(work, name)
     present = look_at(path)
-    with errors_translated(source):
+    # What fails now is the disk of the memory: the copy was read whole before.
+    with errors_translated(path):
         shutil.copyfile(source, draft)
     if contents_of(draft).is_cleared:
         raise NotFoundError(f"{source} holds nothing: the namespace “{quoted(name)}” had been cleared. Nothing was changed.")

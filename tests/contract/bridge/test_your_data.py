@@ -158,6 +158,16 @@ def test_what_is_stopped_stays_as_far_as_it_came_and_goes_on_from_there(page: Pa
     assert page.ask("GET", "tellers?namespace=stopped")["tellers"][0]["texts"] == 150
 
 
+def test_what_was_sent_and_is_still_there_is_named_when_something_is_forgotten(page: Page) -> None:
+    said = f"My friend {CANARY.title()} lives in Porto."
+    page.add(said, "sent")
+    upload = page.upload({"notes.md": said.encode()})
+    done = page.ask("POST", "forget-all", {"namespace": "sent", "sentence": said})
+    assert done["backups_holding_copies"] == [str(page.root / "uploads" / upload)]
+    page.ask("DELETE", f"uploads/{upload}")
+    assert page.holding(CANARY) == []
+
+
 def test_what_cannot_be_brought_in_is_refused_with_a_sentence(page: Page) -> None:
     failed = page.ended(page.ask("POST", "bring-in", {"upload": page.upload({"picture.png": b"\x89PNG\r\n\x1a\n\0\0"})}, status=202))
     assert failed["state"] == "failed"

@@ -30,7 +30,7 @@ export function BringIn() {
     <h2>${t('bring_in')}</h2><p class="soft small">${t('bring_in_about')}</p>
     <div class="actions"><${Chooser} name=${t('choose_file')} onChange=${chosen} /><${Chooser} name=${t('choose_folder')} folder onChange=${chosen} />
       ${running && !open && html`<button onClick=${() => put({ job: running })}>${t('bring_in_goes_on')}</button>`}</div>
-    ${early && !running && html`<p class="notice between"><span>${t(early.state === 'failed' ? 'bring_in_broke' : 'bring_in_ended')}</span><button onClick=${() => put({ job: early })}>${t('look')}</button></p>`}
+    ${early && !running && html`<p class="notice between"><span class="break">${t(early.state === 'failed' ? 'bring_in_broke' : 'bring_in_ended')} ${whatOf(early)}</span><button onClick=${() => put({ job: early })}>${t('look')}</button></p>`}
     ${data?.older.map((path) => html`<p class="notice between" key=${path}><span class="break">${t('older_here')} <code>${path.split(/[\\/]/).pop()}</code></span><button onClick=${() => put({ path })}>${t('look')}</button></p>`)}
     ${open && html`<${Bringing} start=${open} onClose=${() => put(null)} />`}
   </section>`;
@@ -96,6 +96,8 @@ function Bringing({ start, onClose }) {
 }
 
 const sourceOf = ({ path, upload }) => (path ? { path } : upload ? { upload } : {});
+/** What a job brings in, as the person knows it: the file, or whose export it is. */
+const whatOf = ({ path, report }) => (path ? html`<code dir="auto">${path.split(/[\\/]/).pop()}</code>` : report ? named(`kind_in_${report.kind.replace('-', '_')}`, report.kind) : '');
 const secret = (passphrase) => (passphrase ? { passphrase } : {});
 
 /** Send files piece by piece; gives the upload's id. A piece that did not arrive is an error that the person sees. */
