@@ -23,6 +23,7 @@ from lean_memory.forking import Mutex
 from lean_memory.models.manifest import ModelSpec, Role
 from lean_memory.models.ports import UNMEASURED, CosineThresholds, FoundEntity, FoundRelation, Markup, Vectors
 from lean_memory.models.rest import Rest
+from lean_memory.models.timed import TimedConnection
 from lean_memory.models.worker_file import HOST, NOBODY, Roles, State, Worker, proof, read_worker, roles_of
 
 QUESTION_SECONDS = 1.0
@@ -34,6 +35,9 @@ READING_SECONDS = 120.0
 
 _GREETING = 1.0
 _LOOK = 2.0
+_LONGEST_PROOF = 65_536
+_OFF_UNIT = 0.02
+"""By how much a vector's length may differ from one: weights of 16 bits round."""
 _SPARE = 4
 """Connections that are kept for the next call."""
 
@@ -65,7 +69,7 @@ class Link:
             for role in wanted:
                 self._ask("POST", "/warm", {"role": role}, _LOOK)
             self._states = roles_of(json.loads(self._ask("GET", "/state", None, _LOOK)))
-        except (ModelError, ValueError, KeyError, TypeError, AttributeError):
+        except (ModelError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._states = NOBODY
         return self._states
 
@@ -104,7 +108,7 @@ class Link:
         if kept is not None:
             with contextlib.suppress(ConnectionError, http.client.RemoteDisconnected):
                 return self._over(kept, method, path, body, ends)
-        return self._over(_greeted(self._root, max(0.001, min(_GREETING, ends - monotonic()))), method, path, body, ends)
+        return self._over(_greeted(self._root, min(monotonic() + _GREETING, ends)), method, path, body, ends)
 
     def _over(self, connection: _Connection, method: str, path: str, body: bytes, ends: float) -> tuple[int, bytes]:
         """The answer over this connection, which is kept for the next call if all goes well."""
@@ -133,32 +137,28 @@ class Link:
 class _Connection:
     """A connection to one instance of the worker, made by one process."""
 
-    def __init__(self, worker: Worker, patience: float) -> None:
+    def __init__(self, worker: Worker) -> None:
         self.worker, self.pid = worker, os.getpid()
-        self.http = http.client.HTTPConnection(HOST, worker.port, timeout=patience)
+        self.http = TimedConnection(HOST, worker.port)
 
     def send(self, method: str, path: str, body: bytes, ends: float) -> tuple[int, bytes]:
         """The status and the content of the answer, if it comes in time. Raises `OSError` or `HTTPException`."""
-        self.http.timeout = max(0.001, ends - monotonic())
-        if self.http.sock is not None:
-            self.http.sock.settimeout(self.http.timeout)
-        self.http.request(method, path, body, {"Authorization": f"Bearer {self.worker.secret}", "Content-Type": "application/json"})
-        answer = self.http.getresponse()
-        return answer.status, answer.read()
+        self.http.ends = ends
+        return self.http.ask(method, path, body, {"Authorization": f"Bearer {self.worker.secret}", "Content-Type": "application/json"})
 
 
-def _greeted(root: Path, patience: float) -> _Connection:
+def _greeted(root: Path, ends: float) -> _Connection:
     """A new connection to the worker, which has proved that it wrote the file. Raises `ModelUnavailableError`, `OSError` or `HTTPException`."""
     worker = read_worker(root)
     if worker is None:
         raise ModelUnavailableError("The worker, which holds the models, does not run.")
-    made = _Connection(worker, patience)
+    made = _Connection(worker)
     challenge = secrets.token_hex(16)
     try:
-        made.http.request("GET", f"/hello?challenge={challenge}")
-        answer = json.loads(made.http.getresponse().read())
-        proved = str(answer["proof"]).encode()
-    except (ValueError, KeyError, TypeError) as error:
+        made.http.ends = ends
+        _, content = made.http.ask("GET", f"/hello?challenge={challenge}", b"", {}, most=_LONGEST_PROOF)
+        proved = str(json.loads(content)["proof"]).encode()
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         made.http.close()
         raise http.client.HTTPException("not a worker") from error
     except (OSError, http.client.HTTPException):
@@ -199,7 +199,11 @@ class RemoteEmbedder:
 
     def _vectors(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Vectors:
         asked = {**_named(self._spec), "texts": [*texts], "is_question": is_question}
-        return _numbers(self._link.call(Role.EMBEDDER, "/embed", asked, seconds), len(texts), self._spec.dims)
+        made = _numbers(self._link.call(Role.EMBEDDER, "/embed", asked, seconds), len(texts), self._spec.dims)
+        # Summed up in wider numbers, as squares of what is no share of a unit do not fit.
+        if (abs(np.linalg.norm(made.astype(np.float64), axis=1) - 1.0) > _OFF_UNIT).any():
+            raise ModelError("The worker answered with vectors that are not of unit length.")
+        return made
 
 
 class RemoteReranker:
@@ -231,7 +235,7 @@ class RemoteExtractor:
         content = self._link.call(Role.EXTRACTOR, "/read", asked, READING_SECONDS)
         try:
             found = [_markup(said) for said in json.loads(content)]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ModelError("What the worker read in a text cannot be used.") from error
         if len(found) != len(texts):
             raise ModelError("The worker did not read every text.")
@@ -253,18 +257,28 @@ def _numbers(content: bytes, rows: int, columns: int) -> NDArray[np.float32]:
 
 
 def _markup(said: Mapping[str, Any]) -> Markup:
+    """Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for anything else."""
+    entities = [(str(one["label"]), _ends([one["start"], one["end"]]), _share(one["score"])) for one in said["entities"]]
     return Markup(
-        entities=tuple(FoundEntity(**entity) for entity in said["entities"]),
+        entities=tuple(FoundEntity(label=label, start=start, end=end, score=score) for label, (start, end), score in entities),
         relations=tuple(
-            FoundRelation(name=one["name"], head=_ends(one["head"]), tail=_ends(one["tail"]), score=one["score"])
+            FoundRelation(name=str(one["name"]), head=_ends(one["head"]), tail=_ends(one["tail"]), score=_share(one["score"]))
             for one in said["relations"]
         ),
     )
 
 
-def _ends(said: Sequence[int]) -> tuple[int, int]:
+def _ends(said: Sequence[object]) -> tuple[int, int]:
     start, end = said
-    return int(start), int(end)
+    if not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end):
+        raise ValueError(said)
+    return start, end
+
+
+def _share(said: object) -> float:
+    if not (isinstance(said, int | float) and 0.0 <= said <= 1.0):
+        raise ValueError(said)
+    return float(said)
 
 
 def _refusal(content: bytes) -> ModelError:
@@ -272,5 +286,5 @@ def _refusal(content: bytes) -> ModelError:
         said = json.loads(content)
         kind = ModelUnavailableError if said["error"] == ModelUnavailableError.__name__ else ModelError
         return kind(str(said["message"]))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return ModelUnavailableError("The worker, which holds the models, answered nothing that can be understood.")

@@ -73,7 +73,7 @@ def read_worker(root: Path) -> Worker | None:
             secret=str(held["secret"]),
             roles=roles_of(held["state"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
