@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,8 @@ def test_the_first_steps_connect_what_is_found_and_fetch_models_now_later_or_nev
     place.hub.faults.rate = SLOW
     window.go("welcome")
     page = window.page
+    expect(page.get_by_role("button", name="Download now")).to_be_visible()
+    expect(page.get_by_text("PyTorch")).to_have_count(0 if find_spec("torch") else 1)
     page.get_by_role("button", name="Later").click()
     expect(page.get_by_text("You find them under")).to_be_visible()
     page.get_by_role("button", name="Never ask").click()

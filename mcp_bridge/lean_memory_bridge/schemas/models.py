@@ -37,6 +37,8 @@ class ModelsView(Answer):
     vectors: tuple[VectorsView, ...] = ()
     lacking: tuple[str, ...] = ()
     """What answers lack at present because a model of the tier is not ready."""
+    runnable: bool = True
+    """Whether the packages that run larger models are installed beside the service; without them a tier that is here waits unused."""
     tiers: tuple[TierView, ...] = ()
     """Every tier that can be had, and how much of each is here."""
     pull: PullView | None = None
