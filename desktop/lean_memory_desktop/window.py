@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
@@ -96,6 +97,13 @@ class Window:
         self._library.start(self._obey, (link, orders))
 
     def _obey(self, link: str, orders: Iterable[str]) -> None:
+        try:
+            self._follow(link, orders)
+        except Exception:  # noqa: BLE001 - whatever a web engine raises: a window that is deaf to its keeper must not stay
+            traceback.print_exc()
+            leave(1)
+
+    def _follow(self, link: str, orders: Iterable[str]) -> None:
         # Not before the window stands: a page that came first would find no storage for its key. And no order before the page has come, as
         # another page in its place would let the code go to waste.
         self._window.load_url(link)
@@ -213,4 +221,9 @@ def _teller() -> Callable[[str], None]:
 
 if __name__ == "__main__":
     # Not by way of the interpreter's end, which waits for every thread that the web engine has left.
-    leave(main())
+    result = 1
+    try:
+        result = main()
+    except Exception:  # noqa: BLE001 - it is written to the log, and the keeper takes it from there
+        traceback.print_exc()
+    leave(result)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import subprocess
 import sys
 import textwrap
 import threading
@@ -15,6 +16,7 @@ from lean_memory_desktop.remembered import write_object
 from lean_memory_desktop.supervisor import Patience
 from lean_memory_desktop.window import WINDOW_FILE, Place, on_a_screen, read_place, web_engine
 from lean_memory_desktop.window_keeper import EXIT_NO_ENGINE, WindowKeeper
+from support.shim import PATIENCE
 from support.supervised import eventually, is_alive
 
 SCREENS = [(0, 0, 1920, 1080), (1920, 0, 1280, 1024)]
@@ -47,6 +49,31 @@ def test_a_window_is_never_left_on_a_screen_that_is_gone(x: int, y: int, kept: b
 def test_what_the_page_offers_can_be_kept_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "webview", SimpleNamespace(settings={"ALLOW_DOWNLOADS": False}))
     assert web_engine().settings["ALLOW_DOWNLOADS"] is True
+
+
+BROKEN = """
+import sys, threading
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+from lean_memory_desktop.window import Window
+
+def begin(obey, given):
+    threading.Thread(target=obey, args=given).start()
+    threading.Event().wait()
+
+Window._way_in = lambda self, page: ("address", "link")
+window = MagicMock()
+window.load_url.side_effect = RuntimeError("Main window failed to start")
+Window(Path(sys.argv[1]), SimpleNamespace(screens=[], create_window=lambda *_, **__: window, start=begin), print).run("", iter([]))
+"""
+
+
+def test_a_window_whose_engine_fails_ends_instead_of_staying_deaf(root: Path) -> None:
+    words = [sys.executable, "-c", BROKEN, str(root)]
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 1
+    assert "Main window failed to start" in done.stderr
 
 
 def keeper(root: Path, body: str, shown: queue.SimpleQueue[str]) -> WindowKeeper:
