@@ -21,8 +21,10 @@ import pytest
 
 from installers.versions import EPOCH, OLD, PROJECT, previous
 from lean_memory_installers.linux import linux_payload
-from lean_memory_setup.payload import Payload
+from lean_memory_setup.payload import Payload, read_payload
 
+KEPT = "LM_PAYLOADS"
+"""A folder with the payloads `old/` and `new/`, made already."""
 MOMENTS = 10
 ROOM = 250
 """MB beside an installation, which are too few for another one."""
@@ -93,6 +95,9 @@ class Place:
 @pytest.fixture(scope="module")
 def payloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Payload]:
     """The payloads by their versions."""
+    kept = os.environ.get(KEPT)
+    if kept:
+        return {payload.version: payload for payload in (read_payload(Path(kept, which)) for which in ("old", "new"))}
     work = tmp_path_factory.mktemp("payloads")
     cache = Path(os.environ.get("LM_INSTALLERS_CACHE", work / "cache"))
     made: dict[str, Payload] = {}
