@@ -12,6 +12,8 @@ from lean_memory.extraction.objects import accepts, clean
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.said import Said
 
+_COUNT = re.compile(r"\d+|[〇一二两兩三四五六七八九十百]+")
+
 
 def corrected(made: Sequence[Candidate], earlier: Said, recent: Said) -> list[Candidate]:
     """Turns the candidates of a correcting clause into corrections.
@@ -54,16 +56,27 @@ def bare_value(clause: Clause, pack: Pack, earlier: Said, recent: Said, *, other
 
 def recounted(clause: Clause, pack: Pack, earlier: Said, recent: Said) -> Candidate | None:
     """The correction in "actually three brothers", where two brothers were told last."""
-    value = clean(clause.full, pack)
-    number, _, noun = value.partition(" ")
-    if not noun or not accepts("number", number, pack) or pack.verb_like.search(value):
+    meant = pack.cues.get("meant")
+    found = meant.match(clause.full) if meant else None
+    value = clean(clause.full[found.end() :] if found else clause.full, pack)
+    noun = _counted(value, pack)
+    if not noun or (pack.spaces and pack.verb_like.search(value)):
         return None
     for said, act in ((earlier, Act.ASSERT), (recent, Act.CORRECT)):
-        here = said.last_counted(noun, lambda word: accepts("number", word, pack))
+        here = said.last_counted(noun, lambda value: _counted(value, pack))
         if here is not None:
             told = said[here] if said is recent else said.take_out(here)
             return None if told.object.casefold() == value.casefold() else _put_right(told, value, clause, act)
     return None
+
+
+def _counted(value: str, pack: Pack) -> str:
+    """Of what it is a number: "two brothers", 两个弟弟; empty where it begins with none."""
+    if pack.spaces:
+        number, _, noun = value.partition(" ")
+        return noun if accepts("number", number, pack) else ""
+    count = _COUNT.match(value)
+    return value[count.end() :] if count else ""
 
 
 def _put_right(told: Candidate, value: str, clause: Clause, act: Act) -> Candidate:

@@ -222,6 +222,7 @@ class _Run:
         self.told_last, self.has_told = [], True
         text, other = split_other(unquoted(sentence.text) if _has_long_quote(sentence.text) else sentence.text, pack)
         corrects, self.corrects = self.corrects, False
+        is_denied = pack.has_cue("denied", opened(sentence.text, pack)) is not None
         for said in clauses(text, sentence.span.start, pack, self.anchor):
             self.left -= 1
             clause = replace(said, corrects=said.corrects or corrects)
@@ -230,7 +231,7 @@ class _Run:
                 continue
             place = Place(sentence=sentence, clause=clause, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref, apart=self.apart)
             made = apply_rules(place)
-            if pack.has_cue("denied", clause.whole):
+            if is_denied:
                 self._keep(denied(made), sentence)
                 continue
             if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):

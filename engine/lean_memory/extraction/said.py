@@ -85,12 +85,11 @@ class Said:
             found.append(candidate)
         return [candidate for candidate in found if candidate.asserts and candidate.rule != "tie"]
 
-    def last_counted(self, noun: str, is_number: Callable[[str], bool]) -> int | None:
+    def last_counted(self, noun: str, counted: Callable[[str], str]) -> int | None:
         """The number of the newest candidate that counts these: "two brothers" of "brothers". Looks at the last few only."""
         wanted = noun.casefold()
         for number, candidate in islice(reversed(self._kept.items()), _MOST_LOOKED_AT):
-            first, _, rest = candidate.object.casefold().partition(" ")
-            if rest == wanted and is_number(first):
+            if counted(candidate.object.casefold()) == wanted:
                 return number
         return None
 

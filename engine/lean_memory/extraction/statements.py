@@ -58,9 +58,12 @@ def statement(place: Place, *, reported: bool = False) -> Candidate | None:
 def leading_subject(place: Place) -> Subject | None:
     """Whom the words before the clause's first verb name, if anybody; `somebody` nobody knows is called as they were."""
     head = _head(place.clause.full, place.pack)
+    nobody = _somebody(head, place.clause, place.pack)
+    if nobody is not None and len(nobody.name) > len(head):
+        return nobody
     bare = place.pack.aux_any.sub("", head).strip()
     known = resolve(head, place.pack, place.scene) or resolve(bare, place.pack, place.scene) if bare else None
-    return known or _somebody(head, place)
+    return known or nobody
 
 
 def go_on(place: Place, made: Sequence[Candidate]) -> None:
@@ -90,17 +93,22 @@ def _is_self(head: str, made: Sequence[Candidate], pack: Pack) -> bool:
         return False
     if head.casefold() in pack.word_sets.get("first", frozenset()) or pack.has_cue("and_me", head):
         return True
-    own = words[0] in pack.word_sets.get("my", frozenset())
+    my = pack.word_sets.get("my", frozenset[str]())
+    own = words[0] in my if pack.spaces else words[0].startswith(tuple(my))
     return own and any(candidate.predicate in vocabulary.predicates() for candidate in made)
 
 
-def _somebody(head: str, place: Place) -> Subject | None:
-    """ "Some people", "the guy next door": nobody who is known, and not the speaker."""
-    found = place.pack.has_cue("somebody", place.clause.full)
+def _somebody(head: str, clause: Clause, pack: Pack) -> Subject | None:
+    """ "Some people", "the guy next door": nobody who is known, and not the speaker.
+
+    Longer than the head where that ends within a noun: 说 is a verb, but not in 小说的主角.
+    """
+    found = pack.has_cue("somebody", clause.full)
     if found is None:
         return None
-    name = clean(head or found[0], place.pack, "verbatim")
-    return Subject(name=name, kind="person", said=head) if name else None
+    said = found[0] if len(found[0]) > len(head) else head
+    name = clean(said, pack, "verbatim")
+    return Subject(name=name, kind="person", said=said) if name else None
 
 
 def _head(text: str, pack: Pack) -> str:
@@ -116,22 +124,22 @@ def _head(text: str, pack: Pack) -> str:
 def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
     """The words before the first verb when they name somebody; otherwise what is said is said by the speaker about the world."""
     head = _head(clause.full, pack)
-    if head:
-        known = resolve(head, pack, scene)
-        if known:
-            return known
+    nobody = _somebody(head, clause, pack)
+    known = nobody if nobody is not None and len(nobody.name) > len(head) else resolve(head, pack, scene) if head else None
+    if known:
+        return known
+    if head and not _is_about_the_world(head, pack):
         first = head.split()[0]
-        if first.casefold() in pack.word_sets.get("their", frozenset()):
-            return resolve(first, pack, scene)
-        third = pack.word_sets.get("third", frozenset())
-        if first.casefold() in third or head.casefold() in third:
-            return None
-    goes_on = not head and not clause.is_alone and not _is_first(clause.full, pack)
-    if goes_on and scene.is_lost:
-        return None
-    if goes_on and scene.last is not None:
-        return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False)
+        return resolve(first, pack, scene) if first.casefold() in pack.word_sets.get("their", frozenset()) else None
+    if not head and not clause.is_alone and not _is_first(clause.full, pack) and (scene.is_lost or scene.last is not None):
+        return Subject(name=scene.last.name, kind=scene.last.kind, stands_alone=False) if scene.last and not scene.is_lost else None
     return Subject(name=scene.self_name, kind="person", said=head or pack.first, stands_alone=scene.speaker is None)
+
+
+def _is_about_the_world(head: str, pack: Pack) -> bool:
+    """Whether the words before the verb speak of nobody by pronoun: "the sea", not "its colour"."""
+    third = pack.word_sets.get("third", frozenset())
+    return head.split(maxsplit=1)[0].casefold() not in third and head.casefold() not in third
 
 
 def _is_first(text: str, pack: Pack) -> bool:
