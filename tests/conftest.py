@@ -17,9 +17,11 @@ settings.load_profile("ci")
 
 
 def pytest_configure() -> None:
-    """What a script starts in the background ignores Ctrl-C, and the programs under test would inherit that."""
+    """What a script starts in the background ignores Ctrl-C, and under `nohup` the end of its terminal; the programs under test would inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

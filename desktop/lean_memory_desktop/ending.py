@@ -13,9 +13,15 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-"""Those of them that the system has, and that are not ignored by the wish of who started it."""
+_ASKING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 log = logging.getLogger(__name__)
+
+
+def heeded() -> tuple[int, ...]:
+    """The signals that ask this process to end. Of those that the system has not the ones that are ignored: whoever started it with `nohup`, or in
+    the background of a script, wants it to live on."""
+    known = [getattr(signal, name) for name in _ASKING if hasattr(signal, name)]
+    return tuple(number for number in known if signal.getsignal(number) is not signal.SIG_IGN)
 
 
 def stop_on_signals(stop: Callable[[], None]) -> None:
@@ -56,9 +62,7 @@ def _tell_signals_to(says: int) -> bool:
         with contextlib.suppress(BlockingIOError):
             os.write(says, b"\0")
 
-    for number in (getattr(signal, name) for name in SIGNALS if hasattr(signal, name)):
-        # Whoever started it with `nohup`, or in the background of a script, wants it to live on.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, note)
+    for number in heeded():
+        signal.signal(number, note)
     signal.set_wakeup_fd(says, warn_on_full_buffer=False)
     return False

@@ -13,6 +13,7 @@ from types import FrameType
 from lean_memory_desktop.cli.console import complain, say
 from lean_memory_desktop.cli.opening import data_root
 from lean_memory_desktop.cli.options import Exit, Options
+from lean_memory_desktop.ending import heeded
 
 _GREETING = 60.0
 
@@ -73,10 +74,8 @@ def _stop_on_signals(end: Callable[[], None]) -> None:
     def stop(_number: int, _frame: FrameType | None) -> None:
         end()
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
-        number = getattr(signal, name, None)
-        if number is not None:
-            signal.signal(number, stop)
+    for number in heeded():
+        signal.signal(number, stop)
 
 
 def _once_it_answers(root: Path, greet: Callable[[], None]) -> None:

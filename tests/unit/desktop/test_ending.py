@@ -18,10 +18,11 @@ sys.modules["gi.repository"] = types.ModuleType("gi.repository")
 sys.modules["gi.repository.GLib"] = loop = types.ModuleType("gi.repository.GLib")
 loop.PRIORITY_HIGH = -100
 loop.idle_add = lambda called, given, priority: later.append((called, given))
-from lean_memory_desktop.ending import stop_on_signals
+from lean_memory_desktop.ending import heeded, stop_on_signals
 
 heard = queue.SimpleQueue()
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
+assert set(heeded()) == {signal.SIGINT, signal.SIGTERM}
 stop_on_signals(lambda: heard.put(True))
 os.kill(os.getpid(), signal.SIGTERM)
 assert heard.get(timeout=60)
