@@ -361,6 +361,29 @@ def test_a_pull_whose_process_is_gone_is_told_as_cut_off(desk: Desk) -> None:
     assert "goes on from there" in told.sentence
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"[" * 100_000,
+        b"[1]",
+        b"{}",
+        b'{"state": "done", "tier": "t", "origin": "o", "done": "much"}',
+        b'{"state": "x", "tier": "t", "origin": "o"}',
+    ],
+)
+def test_a_note_of_a_pull_that_is_none_is_passed_over(desk: Desk, written: bytes) -> None:
+    note = desk.root / "models" / "pull.json"
+    note.parent.mkdir(parents=True)
+    note.write_bytes(written)
+    assert desk.library.last_pull is None
+
+
+def test_a_choice_that_cannot_be_written_is_told_of(desk: Desk) -> None:
+    (desk.root / "models.json").mkdir(parents=True)
+    with pytest.raises(ModelFetchError, match="cannot be written"):
+        desk.library.use("builtin")
+
+
 def test_the_proxy_of_the_environment_is_asked(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", desk.hub.endpoint)
     monkeypatch.delenv("no_proxy", raising=False)

@@ -6,6 +6,7 @@ import hmac
 import json
 import logging
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from http import HTTPStatus
@@ -36,6 +37,10 @@ _EMBEDDED_AT_ONCE, _CHARACTERS_AT_ONCE = 8, 2_400
 _READ_AT_ONCE = 2
 _LONGEST_SILENCE = 600.0
 """Seconds after which a connection on which nothing comes is closed."""
+_PATIENCE_WITH_STRANGERS = 10.0
+"""The same for a connection on which nobody has shown the secret yet."""
+_AT_ONCE = 64
+"""Connections; one more is closed. The service keeps four."""
 _HELLO = "/hello"
 _A_STRANGER = "The secret is not that of this worker."
 _NOTHING = "There is nothing here."
@@ -49,12 +54,27 @@ class Host(ThreadingHTTPServer):
 
     def __init__(self, residents: Residents, desk: Desk, *, secret: str, instance: str) -> None:
         self.residents, self.desk, self.secret, self.instance = residents, desk, secret, instance
+        self._room = threading.BoundedSemaphore(_AT_ONCE)
         super().__init__((HOST, 0), _Handler)
 
     @property
     def port(self) -> int:
         """Where it listens."""
         return int(self.server_address[1])
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer a connection in a thread of its own, where there is room for one more."""
+        if self._room.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """The same, in that thread."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._room.release()
 
     def handle_error(self, request: object, client_address: object) -> None:
         # Not the traceback: a caller that went away is nothing to tell of, and what it asked is the person's.
@@ -70,7 +90,7 @@ class Host(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    timeout = _LONGEST_SILENCE
+    timeout = _PATIENCE_WITH_STRANGERS
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
         """Say nothing of single requests."""
@@ -92,17 +112,18 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND, ModelError(_NOTHING))
 
     def do_POST(self) -> None:
-        body = self._body()
         if not self._is_let_in():
+            # What a stranger sends is not taken in.
+            self.close_connection = True
             self._refuse(HTTPStatus.UNAUTHORIZED, ModelUnavailableError(_A_STRANGER))
             return
         try:
-            self._answer(self._host, json.loads(body))
+            self._answer(self._host, json.loads(self._body()))
         except ModelUnavailableError as error:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, error)
         except ModelError as error:
             self._refuse(HTTPStatus.UNPROCESSABLE_ENTITY, error)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             self._refuse(HTTPStatus.BAD_REQUEST, ModelError(f"The worker could not use the request ({type(error).__name__})."))
 
     @property
@@ -126,7 +147,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _is_let_in(self) -> bool:
         given = self.headers.get("Authorization", "").encode("utf-8", "replace")
         asked_here = self.headers.get("Host") == f"{HOST}:{self._host.port}"
-        return asked_here and hmac.compare_digest(given, f"Bearer {self._host.secret}".encode())
+        is_known = asked_here and hmac.compare_digest(given, f"Bearer {self._host.secret}".encode())
+        if is_known:
+            self.connection.settimeout(_LONGEST_SILENCE)
+        return is_known
 
     def _body(self) -> bytes:
         length = self.headers.get("Content-Length", "")

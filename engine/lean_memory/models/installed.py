@@ -146,6 +146,6 @@ def _record_path(folder: Path) -> Path:
 def _read(path: Path) -> Mapping[str, object]:
     try:
         held = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return cast("Mapping[str, object]", held) if isinstance(held, dict) else {}

@@ -156,7 +156,10 @@ class ModelLibrary:
     def use(self, name: str) -> None:
         """Choose a tier, which must be here. Raises `InvalidInputError` and `ModelFetchError`."""
         self._present(name)
-        choose_tier(self._root, name)
+        try:
+            choose_tier(self._root, name)
+        except OSError as error:
+            raise translated(error, self._root) from error
 
     def remove(self, name: str) -> int:
         """Delete the models of a tier that no other tier here needs; the bytes that were freed. Raises like `use`; not the tier in use."""

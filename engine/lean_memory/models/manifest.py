@@ -118,7 +118,7 @@ def read_manifest(path: Path | None = None) -> Manifest:
         tiers = {name: _tier(name, [by_id[model_id] for model_id in ids]) for name, ids in written["tiers"].items()}
     except OSError as error:
         raise ModelError(f"The list of models {where} cannot be read ({error.strerror}); no model was touched.") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ModelError(f"The list of models {where} cannot be used ({error}); no model was touched.") from error
     return Manifest(tiers={BUILTIN: TierSpec(name=BUILTIN, models={}), **tiers})
 
@@ -145,6 +145,9 @@ def _model(entry: Mapping[str, object]) -> ModelSpec:
         thresholds=CosineThresholds(**thresholds) if thresholds else None,
         **cast("dict[str, str]", given),  # pyright: ignore[reportArgumentType] - a wrong name raises, a wrong type is told below
     )
+    for name, number in (("dims", spec.dims), ("prefix", spec.prefix), ("max_tokens", spec.max_tokens)):
+        if number is not None and type(number) is not int:
+            raise ValueError(f"{spec.model_id} has {name} that are no whole number")
     if role is Role.EMBEDDER and spec.dims < 1:
         raise ValueError(f"{spec.model_id} is an embedder without dims")
     if spec.prefix is not None and not 0 < spec.prefix <= spec.dims:

@@ -21,7 +21,7 @@ from lean_memory.models.local import give_memory_back, give_pieces_back
 from lean_memory.models.manifest import Role
 from lean_memory.models.provision.lock import alone
 from lean_memory.models.residents import Loader, Residents
-from lean_memory.models.worker_file import LOCK_FILE, Roles, Worker, remove_worker, write_worker
+from lean_memory.models.worker_file import LOCK_FILE, Roles, Worker, read_worker, remove_worker, write_worker
 
 log = logging.getLogger(__name__)
 
@@ -74,27 +74,59 @@ def _set(*events: threading.Event) -> None:
         event.set()
 
 
+class _Sign:
+    """What the worker says of itself in its file: by that alone it is found."""
+
+    def __init__(self, root: Path, worker: Worker) -> None:
+        self._root, self._worker = root, worker
+        self._alone = threading.Lock()
+        self._is_down = self._is_lamented = False
+
+    def put(self, roles: Roles) -> None:
+        """Say how far the models are. A disk that takes no file is told of once; it is tried again when somebody looks whether it stands."""
+        with self._alone:
+            if self._is_down:
+                return
+            self._worker = replace(self._worker, roles=roles)
+            try:
+                write_worker(self._root, self._worker)
+                self._is_lamented = False
+            except OSError as error:
+                if not self._is_lamented:
+                    log.warning("The worker cannot say where it is (%s).", error.strerror or error)
+                self._is_lamented = True
+
+    def stand(self) -> None:
+        """Put it up again where it was lost or harmed, or could not be written."""
+        held = read_worker(self._root)
+        if held is None or held.instance != self._worker.instance or self._is_lamented:
+            self.put(self._worker.roles)
+
+    def take_down(self) -> None:
+        """Take it away for good."""
+        with self._alone:
+            self._is_down = True
+            remove_worker(self._root, self._worker.instance)
+
+
 def _hold(root: Path, make_residents: Callable[..., Residents], over: threading.Event) -> None:
     instance, secret = secrets.token_hex(16), secrets.token_urlsafe(32)
-    writing = threading.Lock()
 
     def note(roles: Roles) -> None:
-        with writing:
-            if not over.is_set():
-                write_worker(root, replace(worker, roles=roles))
+        sign.put(roles)
 
     desk = Desk()
     residents = make_residents(changed=note, desk=desk)
     host = Host(residents, desk, secret=secret, instance=instance)
     worker = Worker(port=host.port, pid=os.getpid(), started_at=time.time_ns() // 1_000_000, instance=instance, secret=secret)
-    note(residents.states)
+    sign = _Sign(root, worker)
+    sign.put(residents.states)
     for work in (host.serve_forever, residents.keep_house):
         threading.Thread(target=_until_over, args=(work, over), daemon=True).start()
     while not over.wait(1.0):
         # Waking now and then lets Windows see a Ctrl-C.
-        continue
-    with writing:
-        remove_worker(root, instance)
+        sign.stand()
+    sign.take_down()
     residents.end()
     host.shutdown()
     host.server_close()

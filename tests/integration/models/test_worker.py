@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
+import select
 import signal
+import socket
 import stat
 import subprocess
 import threading
@@ -234,3 +236,30 @@ def test_without_a_tier_it_ends_at_once_in_good_order(root: Path) -> None:
     )
     assert (done.returncode, "No models are in use" in done.stderr) == (0, True), done.stderr
     assert not (root / WORKER_FILE).exists()
+
+
+@pytest.mark.parametrize("harm", [b"{}", b"[" * 100_000, None])
+def test_its_file_is_put_up_again_when_it_is_lost_or_harmed(root: Path, link: Link, harm: bytes | None) -> None:
+    with worker.running(root):
+        worker.wait_for(link, State.READY)
+        before = read_worker(root)
+        assert before is not None
+        if harm is None:
+            (root / WORKER_FILE).unlink()
+        else:
+            (root / WORKER_FILE).write_bytes(harm)
+        # The other models may be ready only now, so not all of it is as before.
+        eventually(lambda: (now := read_worker(root)) is not None and now.instance == before.instance)
+        worker.wait_for(link, State.READY)
+
+
+def test_strangers_who_say_nothing_take_no_more_than_their_share(root: Path, link: Link) -> None:
+    with worker.running(root) as process, contextlib.ExitStack() as stack:
+        worker.wait_for(link, State.READY)
+        running = read_worker(root)
+        assert running is not None
+        mute = [stack.enter_context(socket.create_connection(("127.0.0.1", running.port), timeout=60)) for _ in range(200)]
+        # The service was there before, and is answered all the same.
+        assert RemoteEmbedder(link, EMBEDDER).embed(["a"]).shape == (1, 64)
+        eventually(lambda: len(select.select(mute, [], [], 0)[0]) >= 200 - 64)
+        assert sum(1 for _ in Path(f"/proc/{process.pid}/task").iterdir()) < 64 + 40

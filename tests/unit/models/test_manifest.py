@@ -85,6 +85,9 @@ def test_another_list_in_the_same_form_can_be_used(tmp_path: Path) -> None:
         HEAD.replace('"0123"', '"../0123"') + "dims = 4\n" + FILES,
         HEAD.replace('["org/a"]', '["org/a", "org/b"]') + "dims = 4\n" + FILES,
         HEAD + "dims = 4\nsurprise = 1\n" + FILES,
+        HEAD + "dims = 4.5\n" + FILES,
+        HEAD + 'dims = 4\nmax_tokens = "many"\n' + FILES,
+        f"tiers = {'[' * 100_000}",
     ],
 )
 def test_a_list_that_does_not_hold_together_or_leads_outside_is_refused(tmp_path: Path, text: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import cast
 
 from lean_memory.clock import system_clock
 from lean_memory.models.installed import models_folder, write_privately
@@ -96,14 +96,41 @@ def last_pull(root: Path) -> PullNote | None:
     """How the last pull of a data root stands; `None` before the first."""
     models = models_folder(root)
     try:
-        written = cast("Mapping[str, object]", json.loads((models / _NOTE_FILE).read_bytes()))
-        note = PullNote(**{**written, "state": PullState(str(written["state"]))})  # pyright: ignore[reportArgumentType] - checked by use
-    except (OSError, ValueError, KeyError, TypeError):
+        note = _read(json.loads((models / _NOTE_FILE).read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     if note.state is PullState.RUNNING and not is_held(models / LOCK_FILE):
         sentence = "The download was cut off. What came is kept, and the same command goes on from there."
         return replace(note, state=PullState.CUT_OFF, speed=0.0, seconds_left=None, trouble="", sentence=sentence)
     return note
+
+
+def _read(written: Mapping[str, object]) -> PullNote:
+    """Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for what no pull has written."""
+    left = written.get("seconds_left")
+    words = {name: str(written.get(name, "")) for name in ("phase", "model", "file", "trouble", "sentence")}
+    whole = {name: _number(written.get(name, 0)) for name in ("done", "total", "at")}
+    return PullNote(
+        state=PullState(str(written["state"])),
+        tier=str(written["tier"]),
+        origin=str(written["origin"]),
+        speed=_finite(written.get("speed", 0.0)),
+        seconds_left=None if left is None else _finite(left),
+        **words,  # pyright: ignore[reportArgumentType] - names of fields that are text
+        **whole,  # pyright: ignore[reportArgumentType] - and of those that are numbers
+    )
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError(value)
+    return value
+
+
+def _finite(value: object) -> float:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(value)
+    return float(value)
 
 
 def forget_pull(root: Path, tier: str) -> None:
