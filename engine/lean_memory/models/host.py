@@ -51,6 +51,7 @@ class Host(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    request_queue_size = _AT_ONCE
 
     def __init__(self, residents: Residents, desk: Desk, *, secret: str, instance: str) -> None:
         self.residents, self.desk, self.secret, self.instance = residents, desk, secret, instance
