@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from lean_memory_installers import linux
-from lean_memory_installers.sbom import bill_of_materials
+from lean_memory_installers.sbom import Interpreter, bill_of_materials
 from lean_memory_installers.targets import LINUX, MACOS, WINDOWS, Target
 from lean_memory_setup.payload import digest_of, read_payload
 
@@ -58,14 +58,15 @@ def _linux(kinds: Sequence[str], source: Path, cache: Path, out: Path, epoch: in
 def _other(kind: str, source: Path, cache: Path, out: Path, epoch: int, **more: bool) -> list[Path]:
     name, target = _OF_ONE_MODULE[kind]
     # Loaded when it is asked for: what it packs with need not be here for the others.
-    installer = import_module(name).build(source=source, cache=cache, out=out, epoch=epoch, **more)
-    return [installer, _bill(cache, target, out, epoch)]
+    module = import_module(name)
+    installer = module.build(source=source, cache=cache, out=out, epoch=epoch, **more)
+    return [installer, _bill(cache, target, out, epoch, module.INTERPRETER if more.get("with_python", True) else None)]
 
 
-def _bill(cache: Path, target: Target, out: Path, epoch: int) -> Path:
+def _bill(cache: Path, target: Target, out: Path, epoch: int, interpreter: Interpreter | None = None) -> Path:
     payload = read_payload(_payload_folder(cache, target))
     bill = out / f"Lean-Memory-{payload.version}-{target.name}.cdx.json"
-    bill.write_bytes(bill_of_materials(payload, epoch))
+    bill.write_bytes(bill_of_materials(payload, epoch, interpreter))
     return bill
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from lean_memory_installers.assembling import assemble
 from lean_memory_installers.fetching import fetch_pinned
 from lean_memory_installers.icons import write_icns
+from lean_memory_installers.sbom import Interpreter
 from lean_memory_installers.targets import MACOS
 from lean_memory_setup.payload import Payload
 
@@ -26,12 +27,14 @@ BUNDLE_TYPE = "org.leanmemory.bundle"
 OLDEST = "14.0"
 PYTHON = "python"
 """The folder of the app with its CPython."""
+CPYTHON_VERSION = "3.13.15"
 CPYTHON_AT = (
     "https://github.com/astral-sh/python-build-standalone/releases/download/20260814/"
-    "cpython-3.13.15%2B20260814-aarch64-apple-darwin-install_only_stripped.tar.gz"
+    f"cpython-{CPYTHON_VERSION}%2B20260814-aarch64-apple-darwin-install_only_stripped.tar.gz"
 )
 CPYTHON_SHA256 = "6d472fc49a4d95e58214a992c4c92aa73fe2a935837a01a9a36bab0bec6d72f3"
 """Of a CPython that may be put anywhere, as `uv` and another project have it written down. No registry of packages holds one for macOS."""
+INTERPRETER = Interpreter(version=CPYTHON_VERSION, sha256=CPYTHON_SHA256)
 _PROGRAM = "lean-memory"
 _ICON = "lean-memory.icns"
 

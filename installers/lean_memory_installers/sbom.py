@@ -6,6 +6,7 @@ import json
 import uuid
 import zipfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
 from email.parser import BytesHeaderParser
@@ -19,10 +20,19 @@ _LONGEST = 100
 """Characters; some packages put the whole text where its name belongs."""
 
 
-def bill_of_materials(payload: Payload, epoch: int) -> bytes:
-    """Every wheel of a payload, with version, licence and digest, and `uv` by its digest; the same bytes each time."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpreter:
+    """The CPython that an installer brings: its version, and the digest of the archive that it was taken from."""
+
+    version: str
+    sha256: str
+
+
+def bill_of_materials(payload: Payload, epoch: int, interpreter: Interpreter | None = None) -> bytes:
+    """Every wheel of a payload, with version, licence and digest, `uv` and what interpreter comes along by their digests; the same bytes each time."""
     wheels = [_wheel(payload.folder, held) for held in payload.files if held.path.endswith(".whl")]
     others = [_file(held) for held in payload.files if held.path == payload.uv]
+    others += [] if interpreter is None else [_interpreter(interpreter)]
     program = {"type": "application", "bom-ref": _PROGRAM, "name": _PROGRAM, "version": payload.version}
     held = [str(component["bom-ref"]) for component in (*wheels, *others)]
     bill = {
@@ -53,6 +63,17 @@ def _wheel(folder: Path, held: Held) -> dict[str, object]:
 
 def _file(held: Held) -> dict[str, object]:
     return {"type": "application", "bom-ref": held.path, "name": held.path, "hashes": [{"alg": "SHA-256", "content": held.sha256}]}
+
+
+def _interpreter(one: Interpreter) -> dict[str, object]:
+    return {
+        "type": "platform",
+        "bom-ref": "cpython",
+        "name": "cpython",
+        "version": one.version,
+        "hashes": [{"alg": "SHA-256", "content": one.sha256}],
+        "licenses": [{"expression": "PSF-2.0"}],
+    }
 
 
 def _metadata(file: Path) -> Message:

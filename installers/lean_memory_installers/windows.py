@@ -17,13 +17,16 @@ from lean_memory_installers.assembling import EARLIEST, SETUP, assemble, listing
 from lean_memory_installers.fetching import fetch_pinned, run_pip, words_for
 from lean_memory_installers.icons import write_ico
 from lean_memory_installers.locked import read_locked
+from lean_memory_installers.sbom import Interpreter
 from lean_memory_installers.targets import WINDOWS
 from lean_memory_setup.payload import FILE, REQUIREMENTS, Payload, read_payload
 from lean_memory_setup.windows import PACKED, PROGRAMS, PYTHON
 
-EMBEDDABLE_AT = "https://www.python.org/ftp/python/3.13.12/python-3.13.12-embed-amd64.zip"
+EMBEDDABLE_VERSION = "3.13.12"
+EMBEDDABLE_AT = f"https://www.python.org/ftp/python/{EMBEDDABLE_VERSION}/python-{EMBEDDABLE_VERSION}-embed-amd64.zip"
 EMBEDDABLE_SHA256 = "76f238f606250c87c6beac75dccd35ee99070a13490555936abb6cb64ecce3d0"
 """Of the archive that python.org gives out, as three independent projects have it written down."""
+INTERPRETER = Interpreter(version=EMBEDDABLE_VERSION, sha256=EMBEDDABLE_SHA256)
 SIGN = "LM_SIGN_WINDOWS"
 """The variable with the command that signs, with `%1` for the file; without it nothing is signed."""
 COMMANDS = "commands"

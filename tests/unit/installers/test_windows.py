@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from lean_memory_installers.windows import extraction, official_python, packed, program
+from lean_memory_installers.sbom import bill_of_materials
+from lean_memory_installers.windows import EMBEDDABLE_SHA256, EMBEDDABLE_VERSION, INTERPRETER, extraction, official_python, packed, program
 from lean_memory_setup.payload import Payload
 from lean_memory_setup.windows import PACKAGES, PACKED, PROGRAMS, PYTHON, Embedded, Junction, LinkedCopy, link_in
 
@@ -123,6 +125,15 @@ def test_another_python_than_the_one_that_is_meant_is_refused_and_not_kept(tmp_p
     with pytest.raises(ValueError, match="not the file"):
         official_python(tmp_path, lambda _: b"something else")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_bill_of_materials_names_the_interpreter_that_comes_along(tmp_path: Path) -> None:
+    payload = payload_in(tmp_path)
+    bill = json.loads(bill_of_materials(payload, 1_700_000_000, INTERPRETER))
+    [held] = bill["components"]
+    assert (held["name"], held["version"], held["hashes"][0]["content"]) == ("cpython", EMBEDDABLE_VERSION, EMBEDDABLE_SHA256)
+    assert bill["dependencies"][0]["dependsOn"] == [held["bom-ref"]]
+    assert json.loads(bill_of_materials(payload, 1_700_000_000))["components"] == []
 
 
 def test_the_setup_asks_for_no_administrator_and_leaves_memories_unless_told() -> None:
