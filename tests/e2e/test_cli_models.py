@@ -142,7 +142,7 @@ def test_a_tier_is_chosen_carried_on_and_removed(person: Command, hub: FakeHub, 
 
     assert person.run("models", "remove", "standard", "--yes").code == 2
     person.done("models", "use", "builtin")
-    assert "say --yes" in person.run("models", "remove", "standard").err
+    assert "add --yes" in person.run("models", "remove", "standard").err
     assert "3.0 MB were freed." in person.done("models", "remove", "standard", "--yes")
     assert not list(person.root.rglob(BIG))
 
