@@ -27,8 +27,11 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         with alone(home / LOCK):
             _VERBS[given.verb](given, home)
-    except (SetupError, OSError) as error:
+    except SetupError as error:
         print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"Lean Memory could not be {_DEEDS[given.verb]}: {error.strerror or error} ({error.filename or home}).", file=sys.stderr)
         return 1
     finally:
         _leave_no_empty_folder(home)
@@ -65,6 +68,7 @@ def _uninstall(given: argparse.Namespace, home: Path) -> None:
 
 
 _VERBS = {"install": _install, "check": _check, "uninstall": _uninstall}
+_DEEDS = {"install": "installed", "check": "checked", "uninstall": "removed"}
 
 
 def _installation(given: argparse.Namespace, home: Path) -> Installation:

