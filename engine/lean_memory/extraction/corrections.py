@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from lean_memory.domain import Act, Candidate, Cardinality, Polarity
 from lean_memory.extraction.clauses import Clause
-from lean_memory.extraction.objects import accepts, clean
+from lean_memory.extraction.names import content, snake_case
+from lean_memory.extraction.objects import accepts, clean, in_digits
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.said import Said
 
@@ -63,11 +64,22 @@ def recounted(clause: Clause, pack: Pack, earlier: Said, recent: Said) -> Candid
     if not noun or (pack.spaces and pack.verb_like.search(value)):
         return None
     for said, act in ((earlier, Act.ASSERT), (recent, Act.CORRECT)):
-        here = said.last_counted(noun, lambda value: _counted(value, pack))
+        here = said.last_that(lambda one: _counts(one, noun, pack))
         if here is not None:
-            told = said[here] if said is recent else said.take_out(here)
-            return None if told.object.casefold() == value.casefold() else _put_right(told, value, clause, act)
+            told = said[here]
+            right = value if _counted(told.object, pack) else in_digits(value.removesuffix(noun).strip(), pack)
+            if told.object.casefold() == right.casefold():
+                return None
+            return _put_right(told if said is recent else said.take_out(here), right, clause, act)
     return None
+
+
+def _counts(told: Candidate, noun: str, pack: Pack) -> bool:
+    """Whether a candidate tells how many of these there are, in its value or, as `employee_count`, in its predicate."""
+    if _counted(told.object, pack):
+        return _counted(told.object, pack).casefold() == noun.casefold()
+    names = set(snake_case(content(noun, pack)).split("_"))
+    return told.object.isdigit() and bool(names) and names <= set(told.predicate.split("_"))
 
 
 def _counted(value: str, pack: Pack) -> str:

@@ -85,11 +85,10 @@ class Said:
             found.append(candidate)
         return [candidate for candidate in found if candidate.asserts and candidate.rule != "tie"]
 
-    def last_counted(self, noun: str, counted: Callable[[str], str]) -> int | None:
-        """The number of the newest candidate that counts these: "two brothers" of "brothers". Looks at the last few only."""
-        wanted = noun.casefold()
+    def last_that(self, fits: Callable[[Candidate], bool]) -> int | None:
+        """The number of the newest candidate that fits. Looks at the last few only."""
         for number, candidate in islice(reversed(self._kept.items()), _MOST_LOOKED_AT):
-            if counted(candidate.object.casefold()) == wanted:
+            if fits(candidate):
                 return number
         return None
 

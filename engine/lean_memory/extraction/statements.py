@@ -72,9 +72,11 @@ def go_on(place: Place, made: Sequence[Candidate]) -> None:
     "The heroine lives in Vienna" may tell the speaker where she is; "and works at a bakery" does not tell where the speaker works.
     """
     pack, scene = place.pack, place.scene
-    if made and scene.last is not None and scene.last.name != scene.self_name:
+    if made and (pack.drops_subject or (scene.last is not None and scene.last.name != scene.self_name)):
         return  # "my brother is called Li" has said already who goes on
     head = _head(place.clause.full, pack)
+    if any(candidate.object and candidate.object in head for candidate in made):
+        return  # "photography is my passion": the value stands first
     if (not head and not pack.has_cue("somebody", place.clause.full)) or _is_self(head, made, pack):
         return
     subject = leading_subject(place)
@@ -108,7 +110,8 @@ def _somebody(head: str, clause: Clause, pack: Pack) -> Subject | None:
         return None
     said = found[0] if len(found[0]) > len(head) else head
     name = clean(said, pack, "verbatim")
-    return Subject(name=name, kind="person", said=said) if name else None
+    is_nobody = not name or name.casefold() in pack.word_sets.get("not_subject", frozenset())
+    return None if is_nobody else Subject(name=name, kind="person", said=said)
 
 
 def _head(text: str, pack: Pack) -> str:
@@ -160,13 +163,13 @@ def _is_durable(clause: Clause, subject: Subject, pack: Pack, scene: Scene, *, r
         or pack.has_cue("second", text)
     ):
         return False
-    if not (pack.verb_like.search(text) or any(pack.has_cue(cue, text) for cue in ("durable", "past_like", "named_verb"))):
+    if not (pack.verb_like.search(text) or any(pack.has_cue(cue, text) for cue in ("durable", "past_like", "named_verb", "generic"))):
         return False
     named = subject.name != scene.self_name
     mine = pack.has_cue("mine", text) is not None
     if _is_past(text, pack) and not reported and not named and not mine:
         return False
-    return named or mine or pack.has_cue("durable", text) is not None or reported
+    return named or mine or reported or any(pack.has_cue(cue, text) for cue in ("durable", "generic"))
 
 
 def _modality(clause: Clause, pack: Pack, place: Place) -> Modality:
