@@ -90,6 +90,7 @@ def test_nothing_in_the_engine_can_reach_a_network_but_the_fetching_of_models_th
     assert users == {
         "engine/lean_memory/models/provision/asking.py",
         "engine/lean_memory/models/remote.py",
+        "engine/lean_memory/models/timed.py",
         "desktop/lean_memory_desktop/doorbell.py",
     }
 
