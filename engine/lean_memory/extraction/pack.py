@@ -215,16 +215,14 @@ class _Loader:
         )
 
     def pack(self) -> Pack:
-        rules = tuple(self._rule(row) for row in self._rows("rule"))
-        clauses, roles, index = self._table("clauses"), self._table("roles"), _index(rules)
+        clauses, roles, rules = self._table("clauses"), self._table("roles"), tuple(self._rule(row) for row in self._rows("rule"))
         return Pack(
             code=str(self._data["code"]),
             spaces=self._spaces,
             cased=bool(self._data.get("cased", True)),
             first=str(self._data.get("first", "I")),
             topic=str(self._data.get("topic", "")),
-            tenseless=bool(self._data.get("tenseless", False)),
-            drops_subject=bool(self._data.get("drops_subject", False)),
+            **{name: bool(self._data.get(name, False)) for name in ("tenseless", "drops_subject")},
             roles=(str(roles.get("own", "user's {role}")), str(roles.get("of", "{owner}'s {role}"))),
             words=self._words,
             word_sets={name: frozenset(word.casefold() for word in words) for name, words in self._words.items()},
@@ -253,8 +251,8 @@ class _Loader:
             nouns=tuple(self._noun(row) for row in self._rows("noun")),
             antecedents=tuple(self._antecedent(row) for row in self._rows("antecedent")),
             rules=rules,
-            word_cues={cue: numbers for cue, numbers in index.items() if not cue or self._is_word(cue)},
-            text_cues={cue: numbers for cue, numbers in index.items() if cue and not self._is_word(cue)},
+            word_cues={cue: numbers for cue, numbers in _index(rules).items() if not cue or self._is_word(cue)},
+            text_cues={cue: numbers for cue, numbers in _index(rules).items() if cue and not self._is_word(cue)},
         )
 
     def _rows(self, name: str) -> list[Mapping[str, object]]:

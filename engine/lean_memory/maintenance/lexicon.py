@@ -144,9 +144,7 @@ def lexicon(code: str) -> Lexicon:
     listed = {
         *signs,
         *(word for each in cast("dict[str, list[str]]", section.get("person", {})).values() for word in each),
-        *words["filler"],
-        *words["light"],
-        *words["critical"],
+        *(word for name in ("filler", "light", "critical") for word in words[name]),
     }
     return Lexicon(
         code=code,
