@@ -55,8 +55,8 @@ class Comparison:
         """How many words of either sentence at most are not known to have a counterpart, where they may have one: none are names or numbers,
         or change or own what they stand before. 0 where there are others, or as many as of those that have one.
         """
-        words = (*self.only_first, *self.only_second)
         most = max(len(self.only_first), len(self.only_second))
+        words = (*self.only_first, *self.only_second)
         may_be = self.differs is Differs.WORD and all(word.kind is Kind.WORD and not word.leads for word in words)
         return most if may_be and most < self.shared else 0
 

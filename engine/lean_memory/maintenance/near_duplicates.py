@@ -46,7 +46,7 @@ def repeated_elsewhere(snapshot: Snapshot, texts: Wordings | None = None, *, wit
     if all(snapshot.facts[place].predicate != STATES for place in places):
         return
     taken = set(without | snapshot.kept)
-    for near in near_pairs(snapshot, places, texts, snapshot.thresholds.duplicate):
+    for near in near_pairs(snapshot, places, texts, snapshot.thresholds.conflict_candidate):
         found = _elsewhere(snapshot, near, texts)
         if found is not None and taken.isdisjoint(fact.id for fact in found):
             taken.update(fact.id for fact in found)
