@@ -31,8 +31,9 @@ class TimedConnection(http.client.HTTPConnection):
         self.request(method, path, body, headers)
         if isinstance(self.sock, _TimedSocket):
             self.sock.ends = self.ends
-        answer = self.getresponse()
-        content = answer.read(most + 1)
+        # Closed also where it breaks off, as it may be what holds the socket by then.
+        with self.getresponse() as answer:
+            content = answer.read(most + 1)
         if len(content) > most:
             raise http.client.HTTPException("an answer without an end")
         return answer.status, content
