@@ -172,10 +172,14 @@ Section "Uninstall"
   ${EndIf}
   ; The setup program could not delete the Python that it ran on. Only folders that are ours go; what else lies here stays.
   RMDir /r "$INSTDIR\env"
+  ; What ran during an update may have kept the folder of before.
+  RMDir /r "$INSTDIR\.env-old"
+  RMDir /r "$INSTDIR\.env-new"
   RMDir /r "$INSTDIR\envs"
   RMDir /r "$INSTDIR\commands"
   Delete "$INSTDIR\env.json"
   Delete "$INSTDIR\.lock"
+  Delete "$INSTDIR\.switching"
   Delete "$INSTDIR\setup.pyz"
   Delete "$INSTDIR\lean-memory.ico"
   Delete "$INSTDIR\LICENSE.txt"
