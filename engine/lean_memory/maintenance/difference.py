@@ -247,7 +247,8 @@ def _spelled_out(word: Word, words: Sequence[Word], free: Sequence[int]) -> list
     if word.kind is not Kind.NAME or size < 2 or not (word.shown.isalpha() and word.shown.isupper()):
         return []
     runs = ([place + step for step in range(size)] for place in free)
-    return next((run for run in runs if set(run) <= set(free) and _are_initials(word.shown, [words[each] for each in run])), [])
+    found = (run for run in runs if set(run) <= set(free) and _are_initials(word.shown, [words[each] for each in run]))
+    return next(found, list[int]())
 
 
 def _are_initials(letters: str, words: Sequence[Word]) -> bool:
