@@ -119,9 +119,12 @@ def _head(text: str, pack: Pack) -> str:
     named = pack.has_cue("named_verb", text)
     if named:
         return named["N"]
-    verbs = list(islice(pack.verb_like.finditer(text), _MOST_VERBS))
-    verb = next((found for found in verbs if not _OWNER.search(found[0])), verbs[0] if verbs else None)
-    return text[: verb.start()].strip() if verb else ""
+    first = None
+    for verb in islice(pack.verb_like.finditer(text), _MOST_VERBS):
+        if not _OWNER.search(verb[0]):
+            return text[: verb.start()].strip()
+        first = first or verb
+    return text[: first.start()].strip() if first else ""
 
 
 def _subject(clause: Clause, pack: Pack, scene: Scene) -> Subject | None:
