@@ -158,6 +158,9 @@ class ModelRoom:
         except LeanMemoryError as error:
             # The next sweep takes it up again; a namespace may also have been removed meanwhile.
             log.info("Work in the background was broken off (%s).", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - a defect that one namespace meets must not end the work for all others
+            # Its kind alone: what it says may be what somebody said.
+            log.error("Work in the background failed by a defect of this program (%s); it is tried again later.", type(error).__name__)
 
     def _make_vectors(self, namespace: str) -> None:
         def note(_made: int, missing: int) -> None:
