@@ -13,7 +13,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lean_memory.domain import USER, Cardinality, Instant
+from lean_memory.domain import STATES, USER, Cardinality, Instant
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.sentences import sentences
 from lean_memory.retrieval.candidates import Candidates
@@ -23,7 +23,7 @@ from lean_memory.retrieval.scope import Scope
 from lean_memory.retrieval.scoring import Scored
 from lean_memory.store import lexical_text
 from lean_memory.store.lexical_text import is_unspaced
-from lean_memory.store.search_rows import entities_named, told_beside
+from lean_memory.store.search_rows import entities_named, people_among, told_beside
 
 _SHARED, _COVERED = 0.6, 0.35
 """Least share of the question's words in either account, by weight, that stand in both; and of all the question that both speak of."""
@@ -112,6 +112,7 @@ def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: Lexic
     chosen = [shown[passage] for passage in best if not rows.by_assistant[shown[passage]]][:_MOST_ACCOUNTS]
     held = words.counts(rows.row_id) > 0
     speaker = entities_named(scope.tx.connection, [USER])
+    people, reported = _people(scope, candidates, speaker), _reported(candidates, speaker)
     texts = scope.tx.texts(int(rows.row_id[place]) for place in chosen)
     return [
         Account(
@@ -121,10 +122,38 @@ def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: Lexic
             score=best[int(rows.passage[place])],
             own=_words(held, [place]),
             in_slot=_is_in_slot(rows.slot[place], speaker),
+            people=people.get(int(rows.passage[place]), frozenset()),
+            is_reported=int(rows.passage[place]) in reported,
             words=_words(held, [place, int(candidates.before[place])]),
         )
         for place in chosen
     ]
+
+
+def _people(scope: Scope, candidates: Candidates, speaker: Set[int]) -> Mapping[int, frozenset[int]]:
+    """The people whom the facts of a passage are about, by passage; the speaker is one of them, as 0.
+
+    A plain statement's subject may be anything that stands there, and that Paul is my brother tells of Paul.
+    """
+    rows = candidates.rows
+    about = [
+        (passage, slot[0])
+        for passage, slot in zip(rows.passage.tolist(), rows.slot, strict=True)
+        if slot is not None and slot[1] != STATES and vocabulary.predicate(slot[1]).object_type != "person"
+    ]
+    people = people_among(scope.tx.connection, {subject for _, subject in about})
+    found: dict[int, frozenset[int]] = {}
+    for passage, subject in about:
+        if subject in speaker or subject in people:
+            found[passage] = found.get(passage, frozenset()) | {0 if subject in speaker else subject}
+    return found
+
+
+def _reported(candidates: Candidates, speaker: Set[int]) -> frozenset[int]:
+    """The passages that give what somebody else said."""
+    rows = candidates.rows
+    told = zip(rows.passage.tolist(), rows.slot, rows.asserted.tolist(), strict=True)
+    return frozenset(passage for passage, slot, asserted in told if slot is not None and not asserted and slot[0] not in speaker)
 
 
 def _is_in_slot(slot: tuple[int, str] | None, speaker: Set[int]) -> bool:
@@ -151,6 +180,10 @@ class Account:
     words: frozenset[int]
     in_slot: bool = False
     """It is one fact about the world in a slot for one value: that slot says when it is over. Of oneself one speaks in too many ways."""
+    people: frozenset[int] = frozenset()
+    """Whom its facts are about, 0 being the speaker; empty where nobody is known."""
+    is_reported: bool = False
+    """It gives what somebody else said."""
 
     @cached_property
     def parts(self) -> Sequence[str]:
@@ -203,6 +236,8 @@ class Judge:
 
     def _outlives(self, newer: Account, older: Account) -> bool:
         if older.in_slot or newer.speaker != older.speaker or not older.own & self.named <= newer.own:
+            return False
+        if not older.own & self.named and _of_different_people(newer, older):
             return False
         if not self._share(newer, older, _SHARED_VALUE, _COVERED_VALUE):
             return False
@@ -328,6 +363,13 @@ class Judge:
                 break
             units.extend(self.tokens(word))
         return units
+
+
+def _of_different_people(newer: Account, older: Account) -> bool:
+    """Whether both are known to be about somebody, and not the same: "my sister works at Hooli" is no newer account of where I do."""
+    if newer.is_reported and not newer.people:
+        return 0 in older.people
+    return bool(newer.people) and bool(older.people) and newer.people.isdisjoint(older.people)
 
 
 def _differ(newer: frozenset[str], older: frozenset[str]) -> bool:

@@ -49,6 +49,8 @@ SELECT coalesce(a.entity_id, n.id) FROM entity n LEFT JOIN entity_alias a ON a.a
 WHERE n.name_key IN (SELECT value FROM json_each(?))
 """
 
+_PEOPLE = "SELECT id FROM entity WHERE type = 'person' AND id IN (SELECT value FROM json_each(?))"
+
 _NUMBERS = 9
 """How many columns of `_ROWS` are whole numbers."""
 
@@ -149,6 +151,11 @@ def told_beside(con: apsw.Connection, row_ids: Iterable[int]) -> list[tuple[int,
 def entities_named(con: apsw.Connection, name_keys: Sequence[str]) -> set[int]:
     """The numbers of the entities that bear one of the names, aliases resolved."""
     return {cast("int", entity) for (entity,) in con.execute(_ENTITIES, (json.dumps(list(name_keys)),))}
+
+
+def people_among(con: apsw.Connection, entities: Iterable[int]) -> set[int]:
+    """Those of the entities, by number, that are people."""
+    return {cast("int", entity) for (entity,) in con.execute(_PEOPLE, (_json(entities),))}
 
 
 def _json(numbers: Iterable[int]) -> str:
