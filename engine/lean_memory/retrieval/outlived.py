@@ -86,6 +86,15 @@ def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: L
     return found
 
 
+def beside_answered(candidates: Candidates, subjects: Set[int], predicates: Set[str]) -> NDArray[np.bool_]:
+    """Which of the rows are facts that are past, planned, or somebody's words, while another states what is asked for; shape (rows,)."""
+    rows = candidates.rows
+    asked = {(subject, predicate) for subject in subjects for predicate in predicates}
+    if not any(slot in asked and stated for slot, stated in zip(rows.slot, rows.asserted.tolist(), strict=True)):
+        return np.zeros(len(rows), dtype=np.bool_)
+    return rows.is_fact & ~rows.asserted
+
+
 def beside_ended(scope: Scope, candidates: Candidates, subjects: Set[int], predicates: Set[str]) -> NDArray[np.bool_]:
     """Which of the rows are facts whose sentence gave an answer that is over, and which are none themselves; shape (rows,).
 
@@ -112,7 +121,7 @@ def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: Lexic
     chosen = [shown[passage] for passage in best if not rows.by_assistant[shown[passage]]][:_MOST_ACCOUNTS]
     held = words.counts(rows.row_id) > 0
     speaker = entities_named(scope.tx.connection, [USER])
-    people, reported = _people(scope, candidates, speaker), _reported(candidates, speaker)
+    people, stated = _people(scope, candidates, speaker), _stated(candidates, speaker)
     texts = scope.tx.texts(int(rows.row_id[place]) for place in chosen)
     return [
         Account(
@@ -123,7 +132,7 @@ def _accounts(scope: Scope, candidates: Candidates, scored: Scored, words: Lexic
             own=_words(held, [place]),
             in_slot=_is_in_slot(rows.slot[place], speaker),
             people=people.get(int(rows.passage[place]), frozenset()),
-            is_reported=int(rows.passage[place]) in reported,
+            is_stated=stated.get(int(rows.passage[place]), True),
             words=_words(held, [place, int(candidates.before[place])]),
         )
         for place in chosen
@@ -149,11 +158,16 @@ def _people(scope: Scope, candidates: Candidates, speaker: Set[int]) -> Mapping[
     return found
 
 
-def _reported(candidates: Candidates, speaker: Set[int]) -> frozenset[int]:
-    """The passages that give what somebody else said."""
+def _stated(candidates: Candidates, speaker: Set[int]) -> Mapping[int, bool]:
+    """Whether one of the facts that tell it is stated to be so, by passage; they are those in slots of the vocabulary, else of somebody else."""
     rows = candidates.rows
-    told = zip(rows.passage.tolist(), rows.slot, rows.asserted.tolist(), strict=True)
-    return frozenset(passage for passage, slot, asserted in told if slot is not None and not asserted and slot[0] not in speaker)
+    known = frozenset(vocabulary.predicates()) - {STATES}
+    found: dict[bool, dict[int, bool]] = {True: {}, False: {}}
+    for passage, slot, asserted in zip(rows.passage.tolist(), rows.slot, rows.asserted.tolist(), strict=True):
+        if slot is not None and (slot[1] in known or slot[0] not in speaker):
+            told = found[slot[1] in known]
+            told[passage] = told.get(passage, False) or asserted
+    return {**found[False], **found[True]}
 
 
 def _is_in_slot(slot: tuple[int, str] | None, speaker: Set[int]) -> bool:
@@ -182,8 +196,8 @@ class Account:
     """It is one fact about the world in a slot for one value: that slot says when it is over. Of oneself one speaks in too many ways."""
     people: frozenset[int] = frozenset()
     """Whom its facts are about, 0 being the speaker; empty where nobody is known."""
-    is_reported: bool = False
-    """It gives what somebody else said."""
+    is_stated: bool = True
+    """Of the facts that tell whether it is so one is stated: not all are past, planned, or what somebody else said."""
 
     @cached_property
     def parts(self) -> Sequence[str]:
@@ -237,7 +251,7 @@ class Judge:
     def _outlives(self, newer: Account, older: Account) -> bool:
         if older.in_slot or newer.speaker != older.speaker or not older.own & self.named <= newer.own:
             return False
-        if not older.own & self.named and _of_different_people(newer, older):
+        if (not newer.is_stated and 0 in older.people) or (not older.own & self.named and _of_different_people(newer, older)):
             return False
         if not self._share(newer, older, _SHARED_VALUE, _COVERED_VALUE):
             return False
@@ -367,8 +381,6 @@ class Judge:
 
 def _of_different_people(newer: Account, older: Account) -> bool:
     """Whether both are known to be about somebody, and not the same: "my sister works at Hooli" is no newer account of where I do."""
-    if newer.is_reported and not newer.people:
-        return 0 in older.people
     return bool(newer.people) and bool(older.people) and newer.people.isdisjoint(older.people)
 
 

@@ -25,7 +25,7 @@ from lean_memory.models.ports import Reranker
 from lean_memory.retrieval import dense, lexical
 from lean_memory.retrieval.candidates import Candidates, gather
 from lean_memory.retrieval.dense import DenseQuery
-from lean_memory.retrieval.outlived import beside_ended, outlived_rows
+from lean_memory.retrieval.outlived import beside_answered, beside_ended, outlived_rows
 from lean_memory.retrieval.question import Asked, Question, read_asked, read_question
 from lean_memory.retrieval.ranking import Arms, Ranked, arrange, fuse
 from lean_memory.retrieval.recipes import Recipe, default
@@ -149,6 +149,8 @@ def _fused(
     if asked is not None and recipe.standing is not None:
         outlived = outlived_rows(scope, candidates, scored, known.words, asked)
         outlived |= beside_ended(scope, candidates, aim.subjects, aim.predicates)
+        if asked.of_present or asked.of_now:
+            outlived |= beside_answered(candidates, aim.subjects, aim.predicates)
         candidates = replace(candidates, outlived=outlived)
     return candidates, fuse(candidates, scored, Arms.of(near, sparse), k=k, now=now, recipe=recipe)
 

@@ -151,14 +151,22 @@ def test_sums_other_things_other_people_and_repeated_events_are_not(memory: Memo
         ("I live in Leeds.", "My friend Ana said: “I live in Porto.”", "Where do I live?"),
         ("I work at Globex.", "My sister works at Hooli.", "Where do I work?"),
         ("I am allergic to peanuts.", "My brother Paul is allergic to cats.", "What am I allergic to?"),
+        ("I live in Leeds.", "I used to live in Bristol.", "Where do I live?"),
+        ("I moved to York.", "Tom said he lives in Rome.", "Where do I live?"),
+        ("I am a data engineer at Globex.", "I used to live in Bristol.", "What do I do for a living?"),
         ("My sister works at Hooli.", "I work at Globex now.", "Where does my sister work?"),
         ("My brother has two bikes.", "I have five bikes.", "How many bikes does my brother have?"),
         ("我住在利兹。", "我妹妹住在波尔图。", "我住在哪里？"),
     ],
 )
-def test_what_is_told_of_somebody_else_replaces_nothing(memory: Memory, answer: str, later: str, question: str) -> None:
+def test_what_is_told_of_somebody_else_or_of_the_past_replaces_nothing(memory: Memory, answer: str, later: str, question: str) -> None:
     tell(memory, answer, later)
     assert found(memory, question)[0] == answer
+
+
+def test_who_asks_where_it_was_before_finds_the_past(memory: Memory) -> None:
+    tell(memory, "I live in Leeds.", "I used to live in Bristol.")
+    assert "I used to live in Bristol." in found(memory, "Where did I live before?")[:2]
 
 
 def test_asking_for_more_hits_changes_nothing_in_the_first_ones_and_scores_fall(memory: Memory) -> None:
