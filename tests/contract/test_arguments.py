@@ -248,7 +248,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence_and_nothing_is_stored(told
     [fact] = told.facts("ana")
     call: Callable[..., object] = getattr(told, verb)
     for value in CALLS[verb].refused[argument]:
-        usual = {"FACT": fact.id, "PLACE": str(told.root / "taken out.leanmem")}
+        usual = {"FACT": fact.id, "PLACE": str(told.root.with_name("taken out.leanmem"))}
         given = {name: usual.get(str(given), given) for name, given in CALLS[verb].valid.items()} | {argument: value}
         if "forget" in verb and argument in ("episode_id", "entity"):
             del given["fact_id"]

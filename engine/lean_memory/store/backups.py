@@ -318,9 +318,9 @@ def _place_for(root: Path, now: Instant, occasion: Occasion) -> Path:
 
 
 def room_at(root: Path) -> int:
-    """How many bytes may be put on the disk of a data root, which need not be there yet."""
+    """How many bytes are free on the disk of a data root, which need not be there yet."""
     folder = next(folder for folder in (root, *root.absolute().parents) if folder.exists())
-    return max(0, shutil.disk_usage(folder).free - _LEFT_FREE)
+    return shutil.disk_usage(folder).free
 
 
 def _check_room(root: Path, names: Sequence[str], folder: Path) -> None:
