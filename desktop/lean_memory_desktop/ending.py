@@ -18,8 +18,8 @@ log = logging.getLogger(__name__)
 
 
 def heeded() -> tuple[int, ...]:
-    """The signals that ask this process to end. Of those that the system has not the ones that are ignored: whoever started it with `nohup`, or in
-    the background of a script, wants it to live on."""
+    """The signals that ask this process to end, except those that are ignored: whoever started it with `nohup`, or in the background of a
+    script, wants it to live on."""
     known = [getattr(signal, name) for name in _ASKING if hasattr(signal, name)]
     return tuple(number for number in known if signal.getsignal(number) is not signal.SIG_IGN)
 

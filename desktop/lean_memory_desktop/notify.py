@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class Notifier:
-    """Shows notices in the order given, from a thread of its own; `clicked` is called there with the notice that was clicked.
+    """Shows notices in the order given, save those that have to be tried again, from a thread of its own; `clicked` is called there with the notice that was clicked.
 
     They are quiet: no sound, low urgency but for trouble, never the urgency that breaks through do-not-disturb. What nobody shows is tried
     again after each of `pauses` seconds, and then left; the log says once that it is so, and once that it is over.

@@ -53,11 +53,12 @@ RECENT_EPISODES = 3
 _REMEMBERED = 64
 _TRIES = 3
 _AT_ONCE = 64
+_ONE_TALK_MS = 3_600_000
+"""Between two messages of one talk."""
 _FEW = 256
 """Texts whose vectors are made while somebody waits: in about a second."""
 _FOR_NOW = (BusyError, StorageFullError)
 _COMPARED = 3
-_WORDS = re.compile(r"\w+")
 """Open values that a retraction is compared with by cosine, each of which has to be embedded. Among 1,000 values, whatever reached
 the threshold was the nearest by its sentence too."""
 _SENTENCE_SHARE = 0.5
@@ -206,6 +207,7 @@ class Ingest:
         return Recent(
             texts=tuple(e.text for e in before),
             candidates=tuple(c for e in before for c in self._given_by(e)),
+            just_said=bool(before) and 0 <= episode.t_ref - before[-1].t_ref <= _ONE_TALK_MS,
         )
 
     def _given_by(self, episode: Episode) -> tuple[Candidate, ...]:
@@ -270,7 +272,7 @@ class Ingest:
         if vocabulary.object_type(slot.predicate) not in {"person", "animal"}:
             return None
         told = self.store.look(lambda tx: tx.open_values_told(slot, now))
-        meant = {value for value, sentence in told if by_words(key, _WORDS.findall(sentence.casefold()))}
+        meant = {value for value, sentence in told if _is_called(key, value, sentence.casefold())}
         return meant.pop() if len(meant) == 1 else None
 
     def _nearest(self, slot: Slot, key: str, now: Instant) -> str | None:
@@ -287,6 +289,14 @@ class Ingest:
 
 
 _Key = tuple[EpisodeId, str]
+
+
+def _is_called(key: str, value: str, sentence: str) -> bool:
+    """Whether a value stands right beside what it is: "my dog Rex", "a dog named Rex", "Rex is our dog", 一只狗叫旺财; not "Max works with Paul"."""
+    kind, name = re.escape(key), re.escape(value)
+    after = rf"{kind}(?:\W+(?:is|was|named|called|name|whose|s))*\W+{name}|{kind}(?:名?叫|名字是|是)?{name}"
+    before = rf"{name}\W+(?:(?:is|was)\W+)?(?:my|our|a|an|the)\W+{kind}"
+    return re.search(rf"(?<!\w)(?:{before})(?!\w)|{after}", sentence) is not None
 
 
 def _understood(episode: Episode, recent: Recent) -> tuple[Candidate, ...] | None:

@@ -24,6 +24,7 @@ from lean_memory.settings import read_settings
 from lean_memory_bridge import takeover
 from lean_memory_bridge.app import Service
 from lean_memory_bridge.listening import Server, bound
+from lean_memory_bridge.logs import Formatter
 from lean_memory_bridge.runtime import (
     EXIT_ALREADY_RUNNING,
     EXIT_BEGIN_ANEW,
@@ -45,7 +46,9 @@ _FIRST_FREE = 1024
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to stop; 0 then, `EXIT_ALREADY_RUNNING` where another service has the data root, `EXIT_BEGIN_ANEW` for other models."""
     chosen = _read(arguments)
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    told = logging.StreamHandler(sys.stderr)
+    told.setFormatter(Formatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[told])
     supervisor = _Supervisor()
     if chosen.supervised:
         threading.Thread(target=supervisor.watch, daemon=True).start()

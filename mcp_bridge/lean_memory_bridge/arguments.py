@@ -31,7 +31,8 @@ _SENTENCES: Mapping[str, Callable[[Details], str]] = {
     "literal_error": lambda ctx: f"must be {ctx['expected']}",
     "string_unicode": lambda _: HALF_CHARACTER,
     "string_pattern_mismatch": lambda _: "does not have the form of one",
-    "json_invalid": lambda _: "is no JSON",
+    "json_invalid": lambda _: "is not valid JSON",
+    "value_error": lambda ctx: str(ctx["error"]),
 }
 _KINDS: Mapping[str, str] = {
     "string_type": "text",

@@ -69,7 +69,8 @@ def _desktop_entry(folder: Path, words: Sequence[str]) -> FileAtLogin:
 
 def _is_hidden(entry: bytes) -> bool:
     """Whether a desktop entry was switched off, as the desktops' own settings do it instead of removing it."""
-    keys = [line.partition("=") for line in entry.decode("utf-8", "replace").splitlines()]
+    group = entry.decode("utf-8", "replace").partition("[Desktop Entry]")[2].partition("\n[")[0]
+    keys = [line.partition("=") for line in group.splitlines()]
     said = {key.strip(): value.strip().lower() for key, _, value in keys}
     return said.get("Hidden") == "true" or said.get("X-GNOME-Autostart-enabled") == "false"
 

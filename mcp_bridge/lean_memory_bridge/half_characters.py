@@ -14,7 +14,10 @@ from starlette.types import Message, Receive, Scope
 REPLACEMENT = "\ufffd"
 
 _MARK = "lean_memory.half_character"
-_SUSPICIOUS = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
+_SUSPICIOUS = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]|\\\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]"
+)
+"""Nothing of it is in a text whose escaped characters are whole, as clients write them that send ASCII alone: those are not gone through."""
 _PIECES = re.compile(
     rb"(?P<whole>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|(?P<raw>\xed[\xa0-\xbf][\x80-\xbf])|\\.",

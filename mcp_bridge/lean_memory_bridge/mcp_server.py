@@ -85,7 +85,7 @@ class MemoryServer(MCPServer[Maintenance]):
         try:
             return await super().call_tool(name, arguments, call)
         except UnexpectedToolError as error:
-            # Logged by the library for its kind.
+            # Logged by the library, see `logs`.
             raise UnexpectedToolError(
                 f"{name} failed in a way nobody foresaw; the service's log says how. Try again, or tell the person."
             ) from error

@@ -19,7 +19,7 @@ else:
     import fcntl
 
 LOCK = ".switching"
-UPDATING = "Lean Memory is being brought up to date at this moment."
+UPDATING = "Lean Memory is being updated or removed at this moment."
 
 _HELD = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK})
 """What the systems say of a lock that somebody else holds; anything else means that there are no locks on this disk."""

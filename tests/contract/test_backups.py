@@ -107,17 +107,6 @@ def test_what_was_forgotten_since_does_not_come_back(filled: Memory) -> None:
     assert not any(word in stored.lower() for word in (b"pears", b"zebrafish", b"quokka", b"zebulon"))
 
 
-def test_a_backup_made_before_something_was_told_is_not_said_to_hold_it(filled: Memory) -> None:
-    before = filled.backup()
-    filled.add("ana", "I like walnuts.", t_ref=day(1))
-    holding = filled.backup()
-    filled.forget("ana", fact_id=next(fact.id for fact in filled.facts("ana") if "pears" in fact.fact_text))
-    assert len(filled.scrub_backups("ana").backups) == 2
-    left = filled.forget("ana", fact_id=next(fact.id for fact in filled.facts("ana") if "walnuts" in fact.fact_text)).backups_holding_copies
-    assert [Path(name).parent.name.removesuffix("-scrubbed") for name in left] == [holding.path.name]
-    assert not any(b"walnuts" in path.read_bytes() for path in before.path.parent.glob(f"{before.path.name}*/*.db"))
-
-
 def test_what_was_forgotten_can_be_taken_out_of_the_backups_too(filled: Memory) -> None:
     first, second = filled.backup(), filled.backup()
     filled.forget("ana", fact_id=next(fact.id for fact in filled.facts("ana") if "pears" in fact.fact_text))

@@ -63,13 +63,12 @@ def test_a_backup_is_verified_and_loses_what_was_forgotten_since(command: Comman
     assert command.run("backup", "--verify", "nowhere").code == 1
 
 
-def test_forgetting_names_the_backups_that_hold_it_and_scrubbing_says_what_they_are_called_now(command: Command) -> None:
+def test_forgetting_names_the_backups_that_may_hold_it_and_scrubbing_says_what_they_are_called_now(command: Command) -> None:
     command.done("add", "I live in Porto.")
     before = Path(command.json("backup")["path"]).name
     command.done("add", "I like walnuts.")
     holding = Path(command.json("backup")["path"]).name
     told = command.done("forget", "--sentence", "I like walnuts.", "--yes")
-    assert before not in told
     assert holding in told
     assert "lean-memory backup --scrub" in told
     scrubbed = command.done("backup", "--scrub")

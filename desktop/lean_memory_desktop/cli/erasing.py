@@ -226,7 +226,7 @@ def _report(results: list[ForgetResult], options: Options) -> None:
     copies = {name for result in results for name in result.backups_holding_copies}
     backups = {name for name in copies if (Path(name).parent / _MANIFEST).is_file()}
     if backups:
-        say("These backups were made while it was remembered and hold it still:")
+        say("These backups were made before now and may hold it still:")
         for name in sorted(backups):
             say(Path(name).parent.name, indent=2)
         say(f"`{_scrubbing(options)}` makes them again without it.")

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 def backup(options: Options) -> int:
     """Back up every namespace, or the one that was named."""
+    if options.listed or options.verify:
+        # Also of a namespace that is not there any more.
+        check_root(options)
+        with open_files(options) as memory:
+            return _list(options, memory.backups()) if options.listed else _verify(options, memory)
     with known_files(options) as memory:
-        if options.listed:
-            return _list(options, memory.backups())
-        if options.verify:
-            return _verify(options, memory)
         if options.scrub:
             return _scrub(options, memory)
         only = [options.namespace] if "namespace" in vars(options) else None

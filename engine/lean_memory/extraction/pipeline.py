@@ -55,6 +55,8 @@ class Recent:
 
     texts: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    just_said: bool = True
+    """Whether the newest is of the same talk: "just kidding" is about nothing that was said long ago."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ def extract(text: str, *, t_ref: Instant, tz: str, source: Source, recent: Recen
     `t_ref` is when it was said and `tz` the IANA name of the zone its dates are read in. Spans are offsets into `text`.
     """
     before = recent or Recent()
-    run = _Run(anchor=Anchor(t_ref=t_ref, tz=tz), recent=Said.of(before.candidates))
+    run = _Run(anchor=Anchor(t_ref=t_ref, tz=tz), recent=Said.of(before.candidates), just_said=before.just_said)
     run.scene.recall(before.candidates)
     spans = steering(text)
     for sentence in sentences(prose(text)):
@@ -109,6 +111,8 @@ class _Run:
     anchor: Anchor
     recent: Said
     """What the last messages gave."""
+    just_said: bool = True
+    """Whether the newest of them is of the same talk."""
     scene: Scene = field(default_factory=Scene)
     found: Said = field(default_factory=Said)
     steers: bool = False
@@ -181,8 +185,8 @@ class _Run:
         return sentence if told == sentence.text else replace(sentence, text=told)
 
     def _unsay(self, sentence: Sentence) -> None:
-        """Takes back what the last sentence said, here or in the message before: it was a joke."""
-        if not self.has_told:
+        """Takes back what the last sentence said, here or in the message just before: it was a joke."""
+        if not self.has_told and self.just_said:
             self._keep([replace(candidate, span=sentence.span, fact_text=sentence.text) for candidate in taken_back(self.recent)], sentence)
         for number in self.told_last if self.has_told else ():
             if number in self.found:

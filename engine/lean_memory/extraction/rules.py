@@ -177,8 +177,8 @@ def _agrees(hit: _Hit, subject: Subject, place: Place) -> bool:
 
 def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: Place) -> list[Candidate]:
     predicate = _predicate(emit, hit.parts, place.pack)
-    if reading.passing:
-        predicate = vocabulary.predicate(predicate).passing or predicate
+    stay = vocabulary.predicate(predicate).passing if reading.passing else None
+    predicate, reading = stay or predicate, replace(reading, passing=stay is not None)
     about = (
         subject
         if emit.subject in {"S", hit.rule.emits[0].subject} and emit.subject != "=user"

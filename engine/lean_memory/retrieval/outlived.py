@@ -87,12 +87,19 @@ def outlived_rows(scope: Scope, candidates: Candidates, scored: Scored, words: L
 
 
 def beside_answered(candidates: Candidates, subjects: Set[int], predicates: Set[str]) -> NDArray[np.bool_]:
-    """Which of the rows are facts that are past, planned, or somebody's words, while another states what is asked for; shape (rows,)."""
+    """Which of the rows are facts that are past, planned, or somebody's words, while another states what is asked for; shape (rows,).
+
+    Not those about somebody who is asked about too, and of whom nothing is stated: they may be the answer.
+    """
     rows = candidates.rows
     asked = {(subject, predicate) for subject in subjects for predicate in predicates}
-    if not any(slot in asked and stated for slot, stated in zip(rows.slot, rows.asserted.tolist(), strict=True)):
+    answered = {
+        slot[0] for slot, stated in zip(rows.slot, rows.asserted.tolist(), strict=True) if slot is not None and slot in asked and stated
+    }
+    if not answered:
         return np.zeros(len(rows), dtype=np.bool_)
-    return rows.is_fact & ~rows.asserted
+    open_still = np.array([slot is not None and slot[0] in subjects and slot[0] not in answered for slot in rows.slot], dtype=np.bool_)
+    return rows.is_fact & ~rows.asserted & ~open_still
 
 
 def beside_ended(scope: Scope, candidates: Candidates, subjects: Set[int], predicates: Set[str]) -> NDArray[np.bool_]:

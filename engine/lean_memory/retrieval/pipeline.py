@@ -19,6 +19,7 @@ from lean_memory.domain import (
     SearchHit,
     Trust,
     Visibility,
+    name_key,
 )
 from lean_memory.extraction.instructions import steers
 from lean_memory.models.ports import Reranker
@@ -166,8 +167,9 @@ def _aim(scope: Scope, query: str, recipe: Recipe) -> Aim:
 
 
 def _subjects(scope: Scope, asked: Question) -> frozenset[int]:
-    """The entities a question is about: those it names, else the user."""
-    named = entities_named(scope.tx.connection, asked.names)
+    """The entities a question is about: those it names, "my sister" too, else the user."""
+    own = [name_key(f"{USER}'s {name}") for name in asked.names] if asked.of_user else []
+    named = entities_named(scope.tx.connection, [*asked.names, *own])
     if asked.of_user or not named:
         named |= entities_named(scope.tx.connection, [USER])
     return frozenset(named)

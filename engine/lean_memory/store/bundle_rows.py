@@ -99,7 +99,7 @@ def file_of(path: Path, name: str, schema_version: int, given: Iterable[Record])
                     raise DamagedFileError(
                         "The bundle is damaged: some of its records refer to others that are not in it. It was not used."
                     )
-        except (apsw.ConstraintError, apsw.MismatchError, ValueError) as error:
+        except (apsw.ConstraintError, apsw.MismatchError, ValueError, OverflowError) as error:
             raise DamagedFileError(f"The bundle is damaged: its records do not fit together ({error}). It was not used.") from error
     return shared
 

@@ -38,8 +38,6 @@ class Erased:
 
     result: ForgetResult
     texts: tuple[str, ...]
-    told_at: Instant
-    """When the first text that held any of it was recorded."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,7 +53,7 @@ class Eraser:
     def run(self) -> Erased:
         """Erase everything; the caller commits, and then empties the log."""
         scope = self.scope
-        buried, told_at = self._bury(), self._told_at()
+        buried = self._bury()
         kept = self._keep_what_was_said_elsewhere()
         gone = [said for row, said in scope.facts.items() if row not in kept]
         standing = self._let_ended_facts_stand({said.row for said in gone})
@@ -79,7 +77,7 @@ class Eraser:
             refresh_passage(self.con, passage)
         self.con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES ('unpurged', 1)")
         result = ForgetResult(facts=len(gone), episodes=eraser.episodes, passages=eraser.passages, entities=entities, tombstones=buried)
-        return Erased(result=result, texts=tuple(self.texts), told_at=told_at)
+        return Erased(result=result, texts=tuple(self.texts))
 
     def _bury(self) -> int:
         meant = self.scope.meant.values()
@@ -87,10 +85,6 @@ class Eraser:
         self._bury_places()
         values = [(keys[said.subject], said.predicate, said.object_key, said.polarity) for said in meant if said.object_key]
         return tombstones.bury_sentences(self.con, self.scope.sentences, self.now) + tombstones.bury_values(self.con, values, self.now)
-
-    def _told_at(self) -> Instant:
-        moments = [self.con.execute("SELECT recorded_at FROM episode WHERE id = ?", (episode,)).get for episode in self.scope.cuts]
-        return Instant(min(cast("list[int]", moments), default=0))
 
     def _bury_places(self) -> None:
         """Note where it stood too: not all that goes with a statement says it."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 import apsw
 
-from lean_memory.domain import EpisodeId, FactId, Instant
-from lean_memory.errors import LeanMemoryError
+from lean_memory.domain import EpisodeId, FactId
 from lean_memory.store import tombstones
-from lean_memory.store.backups import read_backup
 from lean_memory.store.forget import Erased, Eraser
 from lean_memory.store.forget_scope import Reach, Scope, find_scope
-from lean_memory.store.namespaces import copies_of
 from lean_memory.store.writing import WriteTransaction
 
 _State = tuple[bytes, int]
@@ -59,23 +55,6 @@ def erase(tx: WriteTransaction, seen: Seen) -> Erased:
     if seen.call is not None:
         tombstones.bury_call(tx.connection, seen.call, tx.recorded_at)
     return erased
-
-
-def copies_left(path: Path, erased: Erased) -> tuple[str, ...]:
-    """Of the files that may hold what was in the namespace's file at `path`, those that may hold what was erased.
-
-    Only a backup whose manifest can be read is known to have been made before it was told.
-    """
-    return tuple(name for name in copies_of(path) if not _was_made_before(Path(name), erased.told_at))
-
-
-def _was_made_before(copy: Path, moment: Instant) -> bool:
-    try:
-        backup = read_backup(copy.parent)
-    except LeanMemoryError:
-        return False
-    # Moments of a namespace only grow, whatever the clock does, and nothing in the copy was recorded after its next one.
-    return any(held.file == copy.name and held.next_moment < moment for held in backup.namespaces)
 
 
 def _state(con: apsw.Connection) -> _State:

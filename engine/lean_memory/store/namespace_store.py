@@ -37,7 +37,7 @@ from lean_memory.store.facts import FactFilter, read_fact, read_facts, read_hist
 from lean_memory.store.foresight import sentences_of
 from lean_memory.store.forget import traces_of
 from lean_memory.store.forget_scope import Reach
-from lean_memory.store.forgetting import Target, copies_left, erase, erase_as_seen
+from lean_memory.store.forgetting import Target, erase, erase_as_seen
 from lean_memory.store.grounds import Grounds, read_grounds
 from lean_memory.store.health import check_invariants, read_status
 from lean_memory.store.migrate import Migration, builtin_migrations
@@ -282,7 +282,7 @@ class NamespaceStore:
                 erased = self.change(lambda tx: erase(tx, target.find(tx.connection)))
             traces = self._look(partial(traces_of, texts=erased.texts))
             purge(self._turn, self.path, traces)
-        return replace(erased.result, backups_holding_copies=copies_left(self.path, erased))
+        return replace(erased.result, backups_holding_copies=copies_of(self.path))
 
     def purge_now(self, texts: Iterable[str]) -> None:
         """Take erased texts out of the log and out of unused parts of the file."""

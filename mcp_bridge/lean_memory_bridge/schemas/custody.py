@@ -175,7 +175,7 @@ class _Source(Request):
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.path is None) == (self.upload is None):
-            raise ValueError("give either path or upload")
+            raise ValueError("needs either `path` or `upload`, and not both")
         return self
 
 

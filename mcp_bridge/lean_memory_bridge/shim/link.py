@@ -27,6 +27,8 @@ _GREETING_PATIENCE = 6.0
 """Seconds a client is kept waiting for its greeting; some give up after ten. The service goes on starting meanwhile."""
 _CALL_PATIENCE = 30.0
 _SENTENCE_ERROR = -32000
+_NEXT = (401, 408, 502, 503)
+"""The token was made anew, or the instance is ending: the next one will answer."""
 _MODERN = "io.modelcontextprotocol/protocolVersion"
 
 
@@ -116,8 +118,7 @@ class Link:
         with session.wire.post(line, headers) as reply:
             if reply.status == 404 and session.identifier:
                 return False
-            if reply.status in (401, 502, 503):
-                # The token was made anew, or the instance is ending: the next one will answer.
+            if reply.status in _NEXT:
                 return False
             if message.get("method") == "initialize" and reply.status == 200:
                 session.identifier = reply.session
@@ -208,7 +209,7 @@ class Link:
         message = _parsed(greeting)
         with session.wire.post(greeting, session.headers(message)) as reply:
             if reply.status != 200:
-                return reply.status not in (401, 502, 503)
+                return reply.status not in _NEXT
             session.identifier = reply.session
             for text in reply.messages:
                 incoming = _parsed(text)

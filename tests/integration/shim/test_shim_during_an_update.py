@@ -49,7 +49,7 @@ def replacing(home: Path) -> Generator[None]:
 def test_a_shim_starts_nothing_while_the_program_is_replaced_says_so_and_starts_it_afterwards(root: Path, home: Path) -> None:
     mark = home / "started"
     starter = Starter(root, ("/bin/sh", "-c", f": > '{mark}'; exit 7"), home / "env")
-    with replacing(home), pytest.raises(SlowServiceError, match="being brought up to date"):
+    with replacing(home), pytest.raises(SlowServiceError, match="being updated or removed"):
         starter.service(0.0)
     assert not mark.exists()
     with pytest.raises(NoServiceError, match="code 7"):
@@ -63,7 +63,7 @@ def test_a_service_that_is_started_meanwhile_waits_and_is_the_new_program(root: 
     with replacing(home):
         process = subprocess.Popen(words, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert process.stderr is not None
-        assert b"being brought up to date" in process.stderr.readline()
+        assert b"being updated or removed" in process.stderr.readline()
         assert find(root) is None
         assert not (home / "new-began").exists()
     with process:

@@ -73,3 +73,19 @@ def test_half_a_character_becomes_the_replacement_of_the_same_length(text: bytes
 @pytest.mark.parametrize("text", [rb'"\ud83d\ude00"', rb'"C:\\ud83d"', rb'"\\\\ud83d \\"', '"한 🎡"'.encode(), b"no JSON \\"])
 def test_what_is_whole_stays_as_it_is(text: bytes) -> None:
     assert mended(text) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_mended"),
+    [
+        (rb'"\ud83d\ude00"', False),
+        (rb'"\ud83d"', True),
+        (rb'"\ude00"', True),
+        (rb'"\\ud83d\ude00"', True),
+        (rb'"\ud83d\ud83d\ude00"', True),
+        (rb'"\\ud83d"', False),
+        (b'"\xed\xa0\xbd"', True),
+    ],
+)
+def test_only_half_characters_are_replaced(body: bytes, is_mended: bool) -> None:
+    assert mended(body)[1] is is_mended

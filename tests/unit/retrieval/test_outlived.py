@@ -155,6 +155,7 @@ def test_sums_other_things_other_people_and_repeated_events_are_not(memory: Memo
         ("I moved to York.", "Tom said he lives in Rome.", "Where do I live?"),
         ("I am a data engineer at Globex.", "I used to live in Bristol.", "What do I do for a living?"),
         ("My sister works at Hooli.", "I work at Globex now.", "Where does my sister work?"),
+        ("My sister says she lives in Berlin.", "I live in Paris.", "Where does my sister live?"),
         ("My brother has two bikes.", "I have five bikes.", "How many bikes does my brother have?"),
         ("我住在利兹。", "我妹妹住在波尔图。", "我住在哪里？"),
     ],

@@ -128,9 +128,12 @@ def _number(value: object) -> int:
 
 
 def _finite(value: object) -> float:
-    if not isinstance(value, int | float) or not math.isfinite(value):
+    if not isinstance(value, int | float) or not abs(value) < math.inf:
         raise ValueError(value)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(value) from error
 
 
 def forget_pull(root: Path, tier: str) -> None:

@@ -77,8 +77,9 @@ function Bringing({ start, onClose }) {
   }, []);
   const close = () => {
     gone.current = true;
-    // What is being brought in goes on, and removes what was sent by itself.
-    if (source.current.upload && stage.name !== 'working') call('DELETE', `uploads/${source.current.upload}`).catch(() => {});
+    // What is being brought in goes on, and removes what was sent by itself; what ended early may be resumed.
+    const resumable = stage.job?.apply && ['stopped', 'failed'].includes(stage.name);
+    if (source.current.upload && stage.name !== 'working' && !resumable) call('DELETE', `uploads/${source.current.upload}`).catch(() => {});
     onClose();
   };
   const canApply = stage.name === 'plan' || (['stopped', 'failed'].includes(stage.name) && stage.job?.apply && (source.current.path || source.current.upload));
