@@ -20,7 +20,6 @@ from lean_memory.errors import InvalidInputError, LeanMemoryError, NotFoundError
 from lean_memory.maintenance.retention import concerned
 from lean_memory.open_namespace import OpenNamespace
 from lean_memory.open_namespaces import OpenNamespaces
-from lean_memory.private_files import UPLOADS
 from lean_memory.retention import MOST_DAYS, Rule, Rules, read_rules, remove_rule, rule_of, write_rule
 from lean_memory.settings import Settings
 from lean_memory.store import backups as store_backups
@@ -264,7 +263,7 @@ class Owning(ABC):
         """Beside the memory's own files nothing is written: it might take the place of one, and what is forgotten would stay in it."""
         root = self._settings.root.resolve()
         place = to.resolve()
-        if place.parent == root or any(place.is_relative_to(root / folder) for folder in (BACKUPS, UPLOADS)):
+        if place.parent == root or place.is_relative_to(root / BACKUPS):
             raise InvalidInputError(f"{to} lies among the files of the memory itself; name a place elsewhere. Nothing was written.")
 
     def _restored(self, source: Path, name: str, *, at: int) -> Restored:
