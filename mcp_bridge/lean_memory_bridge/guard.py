@@ -42,7 +42,7 @@ _WITH_STATUS: Mapping[int, Mapping[bytes, bytes]] = {
     503: {b"connection": b"close", b"retry-after": b"1"},
 }
 _HEARD_OUT = 65_536
-_HEARD_OUT_SECONDS = 0.5
+_HEARD_OUT_SECONDS = 5.0
 """How much of a request that is refused is still taken in, and for how long."""
 
 
