@@ -238,9 +238,9 @@ class _Run:
             if is_denied:
                 self._keep(denied(made), sentence)
                 continue
-            if other and made and self._was_said(other, made, clause.corrects or pack.has_cue("contrast", clause.raw) is not None):
-                made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
             contrasted = pack.has_cue("contrast", clause.raw) is not None
+            if other and made and self._was_said(other, made, clause.corrects or contrasted):
+                made = [replace(c, act=Act.CORRECT, corrects=other) if c.rule != "tie" and c.act is Act.ASSERT else c for c in made]
             if clause.corrects or (not clause.is_alone and contrasted) or (other and not made):
                 made = self._correct(made, place, other)
             if not made and (clause.corrects or contrasted) and (count := recounted(clause, pack, self.found, self.recent)):
