@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from functools import cache
-from threading import Condition, Lock, get_ident
+from threading import Condition, Lock, RLock
 from weakref import WeakSet
 
 if sys.platform != "win32":
@@ -34,57 +34,56 @@ class HoldsFiles(ABC):
 
 
 class Mutex:
-    """A lock for a few steps in memory, for `with`; in a forked child it is held by nobody but the thread that forked."""
+    """A lock for a few steps in memory, for `with mutex.held:`; in a forked child it is held by nobody but the thread that forked.
+
+    `held` is a lock of the interpreter itself: Ctrl-C comes between its steps and those of a lock written in Python, which then stays
+    held for good.
+    """
 
     def __init__(self) -> None:
-        self._lock, self._holder = Lock(), 0
+        self.held = RLock()
         _mutexes().add(self)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-        self._holder = get_ident()
-
-    def __exit__(self, *_: object) -> None:
-        self._holder = 0
-        self._lock.release()
 
     def renew(self) -> None:
         """Let it go, in a child in which its holder is not there."""
-        if self._holder != get_ident():
-            self._lock, self._holder = Lock(), 0
+        if self.held.acquire(blocking=False):
+            self.held.release()
+        else:
+            self.held = RLock()
 
 
 class Gate:
     """What passes through it holds files of its own, and is waited for before a fork."""
 
     def __init__(self) -> None:
-        self._changed = Condition(Lock())
+        self._lock = Lock()
+        self._changed = Condition(self._lock)
         self._inside: list[str] = []
         self._shut = False
 
     @contextmanager
     def through(self, name: str) -> Generator[None]:
         """At work under a name; waits while the gate is shut."""
-        with self._changed:
+        with self._lock:
             self._changed.wait_for(lambda: not self._shut)
             self._inside.append(name)
         try:
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 self._inside.remove(name)
                 self._changed.notify_all()
 
     def shut(self, deadline: float) -> frozenset[str]:
         """Let nobody in, and wait until the deadline, on the monotonic clock, for those inside; gives the names of those who stay."""
-        with self._changed:
+        with self._lock:
             self._shut = True
             self._changed.wait_for(lambda: not self._inside, timeout=max(0.0, deadline - time.monotonic()))
             return frozenset(self._inside)
 
     def open(self) -> None:
         """Let everybody in again."""
-        with self._changed:
+        with self._lock:
             self._shut = False
             self._changed.notify_all()
 

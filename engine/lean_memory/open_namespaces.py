@@ -19,6 +19,7 @@ KEPT_OPEN = 32
 
 _FORK_WAITS_SECONDS = 5.0
 _CLEARING_WAITS_SECONDS = 1.0
+_LOOKS_EVERY_SECONDS = 0.001
 _ALL = ""
 """Stands for all namespaces; none has such a name."""
 
@@ -32,7 +33,6 @@ class OpenNamespaces(HoldsFiles):
         self.every: WeakSet[OpenNamespace] = WeakSet()
         """All that somebody may still be at work in."""
         self._lock = threading.Lock()
-        self._ended = threading.Condition(self._lock)
         self._apart = Gate()
         """For work that opens files of its own."""
         self._closed = False
@@ -64,10 +64,9 @@ class OpenNamespaces(HoldsFiles):
 
     def end(self, opened: OpenNamespace, call: object) -> None:
         """A call is at work in a namespace no more."""
-        with self._ended:
+        with self._lock:
             opened.calls.discard(call)
             last = opened.is_left and not opened.calls
-            self._ended.notify_all()
         if last:
             opened.close()
 
@@ -77,10 +76,12 @@ class OpenNamespaces(HoldsFiles):
 
         Calls that were at work before are waited for a little: one clearing after another would keep them from ever ending.
         """
-        with self._ended:
+        with self._lock:
             self.check_own(name)
             before = [(opened, frozenset(opened.calls)) for opened in self.every if opened.name == name]
-            self._ended.wait_for(lambda: not any(calls & opened.calls for opened, calls in before), timeout=_CLEARING_WAITS_SECONDS)
+        deadline = time.monotonic() + _CLEARING_WAITS_SECONDS
+        while any(calls & opened.calls for opened, calls in before) and time.monotonic() < deadline:
+            time.sleep(_LOOKS_EVERY_SECONDS)
         with self._apart.through(name):
             yield
         with self._lock:
@@ -148,7 +149,6 @@ class OpenNamespaces(HoldsFiles):
         for opened in self._let_go:
             opened.calls.clear()
         self._lock, self._apart, self._locked = threading.Lock(), Gate(), False
-        self._ended = threading.Condition(self._lock)
 
     def _let_go_of(self, opened: OpenNamespace, deadline: float) -> None:
         if opened.let_go(deadline):

@@ -107,7 +107,7 @@ class Passes:
 
     def note_missing(self, error: ModelError) -> None:
         """Tell of a model that cannot be used, once until it could be used again."""
-        with self._lock:
+        with self._lock.held:
             first, self._missed = not self._missed, str(error)
         if first:
             log.warning(
@@ -116,7 +116,7 @@ class Passes:
 
     def note_used(self, tally: Tally) -> None:
         """The models have answered what they were asked about an episode."""
-        with self._lock:
+        with self._lock.held:
             self._missed = ""
             self._tally += tally
 
@@ -129,7 +129,7 @@ class _Once(Generic[_M]):
         self._model: _M | None = None
 
     def get(self) -> _M:
-        with self._lock:
+        with self._lock.held:
             if self._model is None:
                 try:
                     self._model = self._load()

@@ -39,7 +39,7 @@ class Upkeep:
     def note(self, hits: Iterable[SearchHit]) -> None:
         """Count facts that are given in answer to a search; they are written down afterwards, in a thread of their own."""
         now = self._store.clock()
-        with self._lock:
+        with self._lock.held:
             for hit in hits:
                 if hit.fact.record_kind is not RecordKind.PASSAGE:
                     times, _ = self._served.get(hit.fact.id, (0, now))
@@ -51,7 +51,7 @@ class Upkeep:
 
     def flush(self) -> None:
         """Write down what was counted; where that cannot be done now, the next time does it."""
-        with self._lock:
+        with self._lock.held:
             served, self._served, self._since = self._served, {}, monotonic()
         if not served:
             return
@@ -62,7 +62,7 @@ class Upkeep:
             log.debug("The namespace was cleared, and what was counted of it went too.")
         except LeanMemoryError as error:
             log.info("What was served is counted later (%s).", type(error).__name__)
-            with self._lock:
+            with self._lock.held:
                 for fact, (times, at) in served.items():
                     more, last = self._served.get(fact, (0, at))
                     self._served[fact] = (times + more, max(at, last))

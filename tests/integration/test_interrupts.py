@@ -48,6 +48,72 @@ print("SAID", flush=True)
 sys.stdin.readline()
 """
 
+EACH = """
+import sys
+from lean_memory import Memory
+from support.embedding import WordEmbedder
+
+LOCKED = "threading.py", "forking.py", "echo.py", "open_namespace.py", "open_namespaces.py", "namespace_store.py"
+memory = Memory(root=sys.argv[1], embedder=WordEmbedder())
+said = looked = stop_at = 0
+
+
+def say(namespace):
+    global said
+    said += 1
+    memory.add(namespace, f"My locker {said} is blue{said}x.")
+
+
+def forget(namespace):
+    memory.forget(namespace, fact_id=memory.facts(namespace)[0].id)
+
+
+def interrupt(frame, event, function):
+    # Where Python lets Ctrl-C in: as a function begins, and as one of C has ended.
+    global looked
+    if event in ("call", "c_return") and frame.f_code.co_filename.endswith(LOCKED):
+        looked += 1
+        if looked == stop_at:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+
+def watched(do, namespace, moment):
+    # How many such moments there were; at the one asked for, it is interrupted.
+    global looked, stop_at
+    looked, stop_at = 0, moment
+    try:
+        sys.setprofile(interrupt)
+        do(namespace)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.setprofile(None)
+    return looked
+
+
+for do, namespace in (say, "ana"), (forget, "ben"), (memory.clear, "cho"):
+    say(namespace)
+    say(namespace)
+    moments = watched(do, namespace, 0)
+    for moment in range(1, moments + 1):
+        say(namespace)
+        say(namespace)
+        watched(do, namespace, moment)
+    print(moments, flush=True)
+print("ALL", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_an_interrupt_at_each_step_that_holds_a_lock_holds_nobody_up(root: Path) -> None:
+    child = start(EACH, root)
+    adding, forgetting, clearing = (int(line(child)) for _ in range(3))
+    assert min(adding, forgetting, clearing) > 20
+    assert line(child) == "ALL"
+    child.communicate("end\n", timeout=120)
+    assert child.returncode == 0
+
 
 def test_interrupts_at_any_moment_lose_nothing_and_lock_nobody_out(root: Path) -> None:
     child = start(INTERRUPTED, root)

@@ -58,7 +58,7 @@ class Ledger:
 
     def note(self, facts: Iterable[Fact], at: Instant) -> None:
         """Facts are served at a moment."""
-        with self._lock:
+        with self._lock.held:
             self._noted.extend((fact, at) for fact in facts if fact.record_kind is not RecordKind.PASSAGE)
 
     def echoed(self, candidate: Candidate, *, source: Source, t_ref: Instant) -> Served | None:
@@ -69,7 +69,7 @@ class Ledger:
         """
         if candidate.act is not Act.ASSERT or candidate.valid_at is not None or candidate.valid_to is not None:
             return None
-        with self._lock:
+        with self._lock.held:
             self._take_in()
             served = _same(self._by_words.get(content(candidate.fact_text), {}), candidate)
             if served is None and source is not Source.USER:
@@ -78,7 +78,7 @@ class Ledger:
 
     def clear(self) -> None:
         """Forget what was served."""
-        with self._lock:
+        with self._lock.held:
             self._noted.clear()
             self._by_words.clear()
             self._by_slot.clear()

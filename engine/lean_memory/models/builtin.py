@@ -79,7 +79,7 @@ class BuiltinEmbedder:
 
     def _loaded(self) -> _Model:
         if self._model is None:
-            with self._loading:
+            with self._loading.held:
                 if self._model is None:
                     self._model = _load(self._manifest, self._threads)
         return self._model

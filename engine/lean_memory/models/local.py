@@ -69,7 +69,7 @@ class LocalEmbedder:
         if not texts:
             return np.empty((0, self._spec.dims), np.float32)
         given = [_readable(text, self._spec.max_tokens) for text in texts]
-        with self._alone, _translated(self._spec):
+        with self._alone.held, _translated(self._spec):
             # Normalized after the cut: the beginning of a unit vector is not one.
             made = self._model.encode(
                 given,
@@ -100,7 +100,7 @@ class LocalReranker:
         pairs = [(asked, _readable(text, self._spec.max_tokens)) for text in texts]
         order = sorted(range(len(pairs)), key=lambda row: -len(pairs[row][1]))
         scores = np.empty(len(pairs), np.float32)
-        with self._alone, _translated(self._spec):
+        with self._alone.held, _translated(self._spec):
             for start in range(0, len(order), JUDGED_AT_ONCE):
                 if monotonic() > ends:
                     raise ModelUnavailableError("The cross-encoder could not read all the texts in time.")
@@ -264,7 +264,7 @@ class LocalGliner:
         if not filled:
             return [Markup() for _ in texts]
         try:
-            with self._alone:
+            with self._alone.held:
                 schema = self._extractor.create_schema().entities(list(labels)).relations(list(relations))
                 found = self._extractor.batch_extract(
                     filled, schema, batch_size=BATCH, threshold=threshold, include_confidence=True, include_spans=True

@@ -63,7 +63,7 @@ class Link:
 
     def look(self) -> Roles:
         """How far each model is now; all are absent where no worker answers. Sends for those that somebody missed. Takes at most some seconds."""
-        with self._lock:
+        with self._lock.held:
             wanted, self._wanted = self._wanted, set()
         try:
             for role in wanted:
@@ -78,7 +78,7 @@ class Link:
         known = self._states[role]
         if known.state is not State.READY:
             if known.state is State.IDLE:
-                with self._lock:
+                with self._lock.held:
                     self._wanted.add(role)
             raise ModelUnavailableError(known.message or f"The {role} is not there yet ({known.state}).")
         # The worker gives up a little earlier than its caller, so that its refusal arrives.

@@ -31,13 +31,13 @@ class Rest:
     @property
     def message(self) -> str:
         """A sentence for a person while it rests, the same all the time; else nothing."""
-        with self._lock:
+        with self._lock.held:
             return self._sentence() if self._now() < self._ends else ""
 
     @contextlib.contextmanager
     def watched(self, seconds: float) -> Generator[None]:
         """Around one call, which may take `seconds`. Raises `ModelUnavailableError` at once during a rest."""
-        with self._lock:
+        with self._lock.held:
             began = self._now()
             if began < self._ends:
                 raise ModelUnavailableError(self._sentence())
@@ -48,11 +48,11 @@ class Rest:
             if self._now() - began >= _IS_OVER * seconds:
                 self._count()
             raise
-        with self._lock:
+        with self._lock.held:
             self._overran = 0
 
     def _count(self) -> None:
-        with self._lock:
+        with self._lock.held:
             self._overran += 1
             self._ends = self._now() + self._length()
 

@@ -271,7 +271,7 @@ class NamespaceStore:
         A `call` is a name by which `has_erased` knows it from the moment on in which it is erased.
         """
         target = Target(fact_id=fact_id, episode_id=episode_id, entity=entity, reach=reach, call=call)
-        with self._purging:
+        with self._purging.held:
             erased = None
             for _ in range(_LOOKS_BEFORE):
                 before = self._look(target.find)
@@ -286,7 +286,7 @@ class NamespaceStore:
 
     def purge_now(self, texts: Iterable[str]) -> None:
         """Take erased texts out of the log and out of unused parts of the file."""
-        with self._purging:
+        with self._purging.held:
             purge(self._turn, self.path, self._look(partial(traces_of, texts=texts)))
 
     def would_forget(
