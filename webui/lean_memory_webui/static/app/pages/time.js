@@ -36,7 +36,7 @@ function Slider({ moments, at, onMove }) {
     <div class="between"><p class="moment" role="status">${told(at)}</p>
       <${DateField} label=${t('time_pick')} value=${isoDay(at)} max=${isoDay(Date.now())} onChange=${(event) => pick(event.target.value)} said=${false} /></div>
     <input type="range" min="0" max=${steps.length - 1} step="1" value=${place} aria-label=${t('time_slider')} aria-valuetext=${told(at)} onInput=${(event) => onMove(steps[Number(event.target.value)])} />
-    <div class="between soft small"><span>${told(steps[0])}</span><span>${t('now')}</span></div>
+    <div class="between soft small"><span>${told(steps[0])}</span><span>${t('time_step')}</span><span>${t('now')}</span></div>
   </div>`;
 }
 
