@@ -35,7 +35,7 @@ _FRAMING = 2
 """Tokens that the tokenizer adds around every text."""
 _RECIPE = 1
 """Counts up when the way from a text to its vector changes while the model's file stays: old vectors are not comparable."""
-_TOKENS_AT_ONCE = 512
+_TOKENS_AT_ONCE = 256
 """Token places in one run of the model, padding included; it bounds the memory of a run."""
 
 
