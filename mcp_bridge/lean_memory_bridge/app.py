@@ -171,8 +171,8 @@ class Service:
             asyncio.create_task(self.parts.feed.keep_up()),
             asyncio.create_task(self._get_ready()),
             asyncio.create_task(self._look_around()),
-            asyncio.create_task(self._desk.follow()),
         ]
+        self._desk.start()
         async with self._mcp.running():
             yield
             self.begin_to_stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import signal
 import socket
@@ -21,7 +22,8 @@ LONGEST_DRAIN = 25
 
 _TRIED = 50
 _BACKLOG = 128
-_TICKS = 5
+_LOOK = 0.5
+"""Seconds between two looks over the connections."""
 
 
 def bound(preferred: Iterable[int]) -> socket.socket:
@@ -57,10 +59,16 @@ class Server(uvicorn.Server):
             )
         )
         self._listening, self._stopping = listening, stopping
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told = asyncio.Event()
 
     def stop(self) -> None:
-        """Finish what is being done, then end."""
+        """Finish what is being done, then end. Any thread and any signal handler may call it."""
         self.should_exit = True
+        # Where the loop is closed it has ended.
+        with contextlib.suppress(RuntimeError):
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._told.set)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to listen, then say so."""
@@ -69,12 +77,15 @@ class Server(uvicorn.Server):
         if self.started:
             self._listening()
 
-    async def on_tick(self, counter: int) -> bool:
-        """Look over the connections twice a second; called ten times in one."""
-        if counter % _TICKS == 0:
+    async def main_loop(self) -> None:
+        """Look over the connections twice a second until told to stop; uvicorn's own loop would wake ten times in one, all day long."""
+        self._loop = asyncio.get_running_loop()
+        while not await self.on_tick(0):
             for connection in self._connections():
                 connection.look_over()
-        return await super().on_tick(counter)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK):
+                    await self._told.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End what stays open, then wait for the rest."""

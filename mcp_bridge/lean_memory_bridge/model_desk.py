@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 from collections.abc import Callable
@@ -31,6 +30,9 @@ class ModelDesk:
         self._settings, self._changed, self._chosen = settings, changed, chosen
         self._alone = threading.Lock()
         self._pull: _Pull | None = None
+        self._closing = threading.Event()
+        # A thread of its own, as handing a look to one from the loop takes several times as much as the look.
+        self._follower = threading.Thread(target=self._follow, name="downloads", daemon=True)
 
     def pull(self, tier: str, folder: str | None, *, then_use: bool) -> PullView | None:
         """Begin to fetch; how it stands. Raises `InvalidInputError`, and `ModelFetchError` where another pull goes on."""
@@ -89,19 +91,24 @@ class ModelDesk:
         note = last_pull(self._settings.root)
         return None if note is None else PullView.model_validate({**asdict(note), "state": note.state.value})
 
-    async def follow(self) -> None:
-        """Tell of downloads, until cancelled."""
-        before = None
-        while True:
-            now = await asyncio.to_thread(self.last_pull)
-            if now != before:
-                before = now
-                self._changed()
-            await asyncio.sleep(_LOOK)
+    def start(self) -> None:
+        """Tell of downloads of whichever process, until closed."""
+        self._follower.start()
 
     def close(self) -> None:
         """Stop a download; what came is kept, and the next one goes on from there."""
+        self._closing.set()
         self._stopped()
+        if self._follower.is_alive():
+            self._follower.join(_GOODBYE)
+
+    def _follow(self) -> None:
+        before = None
+        while not self._closing.wait(_LOOK):
+            now = self.last_pull()
+            if now != before:
+                before = now
+                self._changed()
 
     def _has_ended(self) -> None:
         self._changed()

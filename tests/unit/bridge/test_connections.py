@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 from starlette.types import Receive, Scope, Send
 
+from lean_memory_bridge import listening
 from lean_memory_bridge.connections import Limits
 from lean_memory_bridge.guard import CALLER
 from lean_memory_bridge.listening import Server, bound
@@ -220,3 +221,16 @@ def test_the_end_waits_for_no_stranger(served: Served) -> None:
     served.clock.now += 2
     served.server.stop()
     assert served.heard(half, step=0).startswith(b"HTTP/1.1 408 ")
+
+
+def test_the_end_waits_for_no_look_at_the_connections_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "_LOOK", 3600.0)
+    made = Served()
+    thread = threading.Thread(target=made.server.run, args=([made.listener],))
+    thread.start()
+    assert made.up.wait(PATIENCE)
+    with made.connect(request(headers=KNOWN)) as connection:
+        answered(connection)
+    made.server.stop()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
