@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
+from lean_memory.models.packages import can_run
 from lean_memory_bridge.runtime import EXIT_ALREADY_RUNNING, EXIT_BEGIN_ANEW
 from lean_memory_desktop import child_log
 
@@ -233,7 +233,7 @@ class Supervisor:
 def _has_models(root: Path) -> bool:
     """Whether models beyond the built-in one are chosen, some are there whole, and what loads them is installed; the worker sees to the rest."""
     chosen = _field(root / MODELS_CHOICE, "tier") not in {None, "builtin"}
-    return chosen and find_spec("torch") is not None and any(_field(path, "completed_at") for path in root.glob(MODEL_RECORDS))
+    return chosen and can_run(root) and any(_field(path, "completed_at") for path in root.glob(MODEL_RECORDS))
 
 
 def _field(path: Path, name: str) -> object:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from time import monotonic
 
 from lean_memory.domain import NO_CROSS_ENCODER, NO_SECOND
@@ -55,7 +54,6 @@ class ModelRoom:
         self._checks = False
         self._ended = False
         self._making: dict[str, _Making] = {}
-        self._runnable = find_spec("torch") is not None
         self._threads = [
             threading.Thread(target=work, name=name, daemon=True) for name, work in (("look", self._follow), ("finish", self._work))
         ]
@@ -76,7 +74,8 @@ class ModelRoom:
             ),
             vectors=tuple(VectorsView(namespace=name, done=one.texts - one.missing, total=one.texts) for name, one in making),
             lacking=self.lacking,
-            runnable=self._runnable,
+            runnable=self._models.can_run,
+            remedy=self._models.remedy,
         )
 
     def start(self) -> None:

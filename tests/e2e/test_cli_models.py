@@ -7,13 +7,16 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from lean_memory.models.packages import NAMES
 from support.command import PATIENCE, Command
 from support.fake_hub import FakeHub, serving
 from support.model_manifest import EMBEDDER, tiny_repositories, write_manifest
+from support.model_pack import PYTHON, TARGET, write_pack
 
 BIG = "model.safetensors"
 LENGTH = 3_000_000
@@ -163,6 +166,26 @@ def test_a_failure_is_one_sentence_after_the_announcement(person: Command, hub: 
     assert announced[0].startswith(f"Fetching standard from {hub.endpoint} into {person.root / 'models'}")
     assert announced[1].split() == ["org/tiny-embedder", "(embedder,", "MIT,", "3.0", "MB)"]
     assert "refuses config.json of org/tiny-embedder (403)" in announced[-1]
+
+
+def test_what_cannot_be_run_here_is_told_before_anything_comes_and_a_pack_mends_it(person: Command, hub: FakeHub, tmp_path: Path) -> None:
+    told = "The packages that run these models are not installed"
+    is_lacking = any(find_spec(name) is None for name in NAMES)
+    hub.faults.status = {"": 403}
+    refused = person.run("models", "pull")
+    assert refused.code == 1
+    assert (told in refused.err) == is_lacking
+    if is_lacking:
+        assert refused.err.index(told) < refused.err.index("(403)")
+
+    hub.faults.status = {}
+    taken = person.json("models", "packages", str(write_pack(tmp_path / "pack.zip")))
+    assert taken == {"version": "0.1.0", "target": TARGET, "python": PYTHON, "lacking": []}
+    pulled = person.run("models", "pull", "--use")
+    assert (pulled.code, told in pulled.err) == (0, False)
+    assert "The models of standard are here and in use." in person.run("doctor").out
+    assert "were removed" in person.done("models", "remove", "packages")
+    assert (told in person.run("models").err) == is_lacking
 
 
 def test_looking_and_choosing_ask_no_hub(person: Command, hub: FakeHub) -> None:

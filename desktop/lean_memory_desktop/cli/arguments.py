@@ -255,7 +255,7 @@ def _models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words",
         nargs="*",
-        metavar="status | pull [TIER] | use TIER | bundle FOLDER [TIER] | remove TIER",
+        metavar="status | pull [TIER] | use TIER | bundle FOLDER [TIER] | packages FILE | remove TIER",
         help="what to do (default: status)",
     )
     parser.add_argument("--from", dest="from_folder", metavar="FOLDER", help="with pull: copy from a bundle instead of the network")

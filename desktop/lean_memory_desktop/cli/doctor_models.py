@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory.models.library import ModelLibrary, PullState
 from lean_memory.settings import read_settings
 from lean_memory_desktop.cli.finding import Finding
-
-RUNTIME = ("torch", "sentence_transformers", "gliner2")
-"""The packages that run the models of a tier."""
 
 
 def model_findings(root: str | None) -> Iterator[Finding]:
@@ -32,9 +28,9 @@ def _findings(library: ModelLibrary) -> Iterator[Finding]:
     elif not library.is_here(tier.name):
         sentence = f"The models of {tier.name} are in use and not all here; the built-in model does the work."
         yield Finding(subject="models", sound=False, sentence=sentence, remedy=f"lean-memory models pull {tier.name}")
-    elif lacking := [package for package in RUNTIME if find_spec(package) is None]:
+    elif lacking := library.packages_lacking:
         sentence = f"The models of {tier.name} are in use, and {', '.join(lacking)} are not installed; the built-in model does the work."
-        yield Finding(subject="models", sound=False, sentence=sentence, remedy="pip install 'lean-memory-desktop[models]'")
+        yield Finding(subject="models", sound=False, sentence=sentence, remedy=library.packages_remedy)
     else:
         yield Finding(subject="models", sound=True, sentence=f"The models of {tier.name} are here and in use.")
     note = library.last_pull

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 from lean_memory.models.library import Cancelled, ModelLibrary, ModelStanding, Progress, Pulled, PullState, Voucher, amount
 from lean_memory.settings import read_settings
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, table, write_json
-from lean_memory_desktop.cli.doctor_models import RUNTIME
 from lean_memory_desktop.cli.model_form import library_form
+from lean_memory_desktop.cli.model_packages import packages, tell_of_packages
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 from lean_memory_desktop.cli.pulling import Display, remaining
 
 _USES = (
     "Use: lean-memory models [status], models pull [TIER] [--from FOLDER] [--use], models use TIER, models bundle FOLDER [TIER], "
-    "or models remove TIER."
-)
-_LACKING = (
-    "The packages that run these models are not installed, and the built-in model does the work until they are: "
-    "pip install 'lean-memory-desktop[models]'"
+    "models packages FILE, models remove TIER, or models remove packages."
 )
 
 
 def models(options: Options) -> int:
-    """Carry out the one of the five that the first word names; without a word, show what is there."""
+    """Carry out the one that the first word names; without a word, show what is there."""
     library = ModelLibrary.of(read_settings(options.root))
     match options.words:
         case [] | ["status"]:
@@ -36,6 +31,8 @@ def models(options: Options) -> int:
             return _use(library, tier, options)
         case ["bundle", folder, *tier] if len(tier) <= 1:
             return _bundle(library, Path(folder), _tier(library, tier), options)
+        case ["packages", _] | ["remove", "packages"]:
+            return packages(library, options)
         case ["remove", tier]:
             return _remove(library, tier, options)
         case _:
@@ -93,8 +90,8 @@ def _tell_what_lacks(library: ModelLibrary) -> None:
     tier = library.tier(library.in_use)
     if not library.is_here(tier.name):
         complain(f"The models of {tier.name} are not all here, and the built-in model does the work: lean-memory models pull {tier.name}")
-    elif tier.models and any(find_spec(package) is None for package in RUNTIME):
-        complain(_LACKING)
+    elif tier.models:
+        tell_of_packages(library)
 
 
 def _pull(library: ModelLibrary, name: str, options: Options) -> int:
@@ -121,6 +118,8 @@ def _fetched(library: ModelLibrary, name: str, folder: Path | None) -> Pulled | 
     complain(f"Fetching {name} from {origin} into {library.folder}, {amount(tier.size)} in all:")
     for spec in tier.models.values():
         complain(f"{spec.model_id} ({spec.role.value}, {spec.licence}, {amount(spec.size)})", indent=2)
+    # Before, and not only once it is here.
+    tell_of_packages(library)
     return _watched(name, lambda report: library.pull(name, report=report, source=folder), library)
 
 

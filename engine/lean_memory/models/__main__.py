@@ -15,6 +15,7 @@ from lean_memory.errors import LeanMemoryError
 from lean_memory.models import local
 from lean_memory.models.in_use import Held, held_models
 from lean_memory.models.manifest import Manifest, ModelSpec, Role, read_manifest
+from lean_memory.models.packages import let_import
 from lean_memory.models.residents import Loader, Model
 from lean_memory.models.serving import EXIT_RESTS, LULL, serve
 from lean_memory.models.warming import warm
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("No models are in use here; `lean-memory models pull` fetches some.", file=sys.stderr)
         return 0
     os.environ.update({**_OFFLINE, **_FRUGAL})
+    let_import(settings.root)
     _be_modest()
     loaders = {
         role: Loader(identity=spec.identity, load=partial(_load, spec, folder, chosen.threads), warm=partial(warm, role))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 from lean_memory.errors import LeanMemoryError
 from lean_memory.models.installed import installed, tier_in_use
 from lean_memory.models.manifest import BUILTIN, Manifest, ModelSpec, Role, read_manifest
+from lean_memory.models.packages import can_run, remedy
 from lean_memory.models.ports import Embedder, EntityRelationModel, Reranker
 from lean_memory.models.remote import Link, RemoteEmbedder, RemoteExtractor, RemoteReranker
 from lean_memory.models.rest import Rest
@@ -75,6 +75,16 @@ class RemoteModels:
         """How far each model was at the last look; what is there and not held by a worker says why."""
         return {role: self._told(role, state) for role, state in self._link.states.items()}
 
+    @property
+    def can_run(self) -> bool:
+        """Whether the packages that run larger models are here."""
+        return can_run(self._settings.root)
+
+    @property
+    def remedy(self) -> str:
+        """How they come here; empty where they are."""
+        return "" if self.can_run else remedy()
+
     def look(self) -> Roles:
         """How far each model is now."""
         if self._held:
@@ -102,7 +112,7 @@ class RemoteModels:
             return replace(state, message=self._resting(role) or state.message)
         if spec is None or state.state is not State.ABSENT:
             return replace(state, message=state.message or self._trouble)
-        why = "" if find_spec("torch") else " Torch is not installed; install lean-memory-desktop[models] to use it."
+        why = "" if can_run(self._settings.root) else f" The packages that run it are not installed: {remedy()}"
         message = f"The model is there, and no worker holds it.{why}"
         return replace(state, message=message, model_id=spec.model_id, revision=spec.revision)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event
 
 from lean_memory.errors import InvalidInputError, ModelFetchError
+from lean_memory.models import packages
 from lean_memory.models.installed import (
     Voucher,
     choose_tier,
@@ -26,6 +27,7 @@ from lean_memory.models.installed import (
     tier_installed,
 )
 from lean_memory.models.manifest import BUILTIN, Manifest, ModelSpec, TierSpec, read_manifest
+from lean_memory.models.packages import Pack
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.folder import Folder
 from lean_memory.models.provision.hub import Hub, Patience
@@ -41,6 +43,7 @@ __all__ = [
     "Cancelled",
     "ModelLibrary",
     "ModelStanding",
+    "Pack",
     "Progress",
     "PullNote",
     "PullState",
@@ -103,6 +106,24 @@ class ModelLibrary:
     def last_pull(self) -> PullNote | None:
         """How the last pull stands, whichever process does it."""
         return last_pull(self._root)
+
+    @property
+    def packages_lacking(self) -> tuple[str, ...]:
+        """Those of the packages that run larger models that are not here."""
+        return packages.lacking(self._root)
+
+    @property
+    def packages_remedy(self) -> str:
+        """How they come here."""
+        return packages.remedy()
+
+    def take_in_packages(self, file: Path, *, report: Callable[[float], None]) -> Pack:
+        """Unpack them from a pack. Raises like `packages.take_in`."""
+        return packages.take_in(self._root, file, report=report)
+
+    def remove_packages(self) -> bool:
+        """Delete those that a pack brought; whether there were any."""
+        return packages.remove(self._root)
 
     def tier(self, name: str) -> TierSpec:
         """The tier of that name. Raises `InvalidInputError` naming those there are."""

@@ -39,6 +39,8 @@ class ModelsView(Answer):
     """What answers lack at present because a model of the tier is not ready."""
     runnable: bool = True
     """Whether the packages that run larger models are installed beside the service; without them a tier that is here waits unused."""
+    remedy: str = ""
+    """How they come there: a command; empty where they are."""
     tiers: tuple[TierView, ...] = ()
     """Every tier that can be had, and how much of each is here."""
     pull: PullView | None = None

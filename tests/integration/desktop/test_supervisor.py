@@ -256,10 +256,10 @@ def test_a_service_that_wants_to_begin_anew_is_started_at_once(root: Path) -> No
 
 def test_a_worker_is_wanted_where_models_are_chosen_there_and_can_be_loaded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = worker_program(root).wanted
-    monkeypatch.setattr("lean_memory_desktop.supervisor.find_spec", lambda _: None)
+    monkeypatch.setattr("lean_memory_desktop.supervisor.can_run", lambda _: False)
     worker.put_in_use(root)
     assert not wanted()
-    monkeypatch.setattr("lean_memory_desktop.supervisor.find_spec", lambda name: name)
+    monkeypatch.setattr("lean_memory_desktop.supervisor.can_run", lambda _: True)
     assert wanted()
     choose_tier(root, "builtin")
     assert not wanted()

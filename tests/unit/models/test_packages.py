@@ -1,0 +1,90 @@
+"""The packages that run larger models: taken in from a pack whole or not at all, and told of in words that fit how the program came here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from lean_memory.errors import InvalidInputError, ModelFetchError
+from lean_memory.models.packages import NAMES, can_run, lacking, packages_folder, remedy, remove, take_in
+from support.model_pack import PYTHON, TARGET, write_pack
+
+MISSING_HERE = tuple(name for name in NAMES if find_spec(name) is None)
+
+
+def test_what_a_pack_brings_is_imported_by_whoever_is_let(root: Path, tmp_path: Path) -> None:
+    assert lacking(root) == MISSING_HERE
+    done: list[float] = []
+    pack = take_in(root, write_pack(tmp_path / "pack.zip"), report=done.append)
+    assert (pack.version, pack.target, pack.python) == ("0.1.0", TARGET, PYTHON)
+    assert (lacking(root), can_run(root), done[-1]) == ((), True, 1.0)
+    asked = f"from pathlib import Path; from lean_memory.models.packages import let_import; let_import(Path({str(root)!r})); "
+    told = subprocess.run(
+        [sys.executable, "-c", f"{asked}import sys; print(sys.path[-1])"], capture_output=True, text=True, timeout=60, check=True
+    )
+    # Last, so that what the program itself has is never another one.
+    assert told.stdout.strip() == str(packages_folder(root))
+    assert remove(root)
+    assert not remove(root)
+    assert lacking(root) == MISSING_HERE
+
+
+def test_an_earlier_pack_is_replaced(root: Path, tmp_path: Path) -> None:
+    take_in(root, write_pack(tmp_path / "old.zip", more="old.py"))
+    take_in(root, write_pack(tmp_path / "new.zip", more="new.py"))
+    assert sorted(path.name for path in packages_folder(root).iterdir() if path.is_file()) == ["new.py", "pack.json"]
+    assert [path.name for path in packages_folder(root).parent.iterdir()] == [packages_folder(root).name]
+
+
+@pytest.mark.parametrize(("target", "python"), [("windows-arm64", PYTHON), (TARGET, "3.9")])
+def test_a_pack_for_another_computer_or_python_is_refused_and_names_both(root: Path, tmp_path: Path, target: str, python: str) -> None:
+    with pytest.raises(InvalidInputError, match=rf"is for {target} and Python {python}; this is {TARGET} and Python {PYTHON}"):
+        take_in(root, write_pack(tmp_path / "pack.zip", target=target, python=python))
+    assert lacking(root) == MISSING_HERE
+
+
+def test_what_is_damaged_cut_off_or_no_pack_changes_nothing(root: Path, tmp_path: Path) -> None:
+    take_in(root, write_pack(tmp_path / "sound.zip"))
+    held = (tmp_path / "sound.zip").read_bytes()
+    middle = held.index(b"the torch of a pack")
+    broken = {
+        "flipped.zip": held[:middle] + b"THE" + held[middle + 3 :],
+        "cut.zip": held[: len(held) // 2],
+        "other.zip": b"PK\x05\x06" + bytes(18),
+        "text.zip": b"no archive",
+    }
+    for name, written in broken.items():
+        (tmp_path / name).write_bytes(written)
+        with pytest.raises(InvalidInputError, match=name):
+            take_in(root, tmp_path / name)
+    with pytest.raises(InvalidInputError, match="not one of ours"):
+        take_in(root, write_pack(tmp_path / "climbs.zip", more="../climbed.py"))
+    with pytest.raises(ModelFetchError, match=r"No such file"):
+        take_in(root, tmp_path / "nowhere.zip")
+    assert lacking(root) == ()
+    assert [path.name for path in packages_folder(root).parent.iterdir()] == [packages_folder(root).name]
+    assert not list(root.rglob("climbed.py"))
+
+
+def test_where_there_is_no_room_it_is_said_before_anything_is_unpacked(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nearly_full(path: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=1_000)
+
+    monkeypatch.setattr("lean_memory.models.packages.shutil.disk_usage", nearly_full)
+    with pytest.raises(ModelFetchError, match="too little room"):
+        take_in(root, write_pack(tmp_path / "pack.zip"))
+    assert lacking(root) == MISSING_HERE
+
+
+def test_only_a_program_that_pip_put_here_is_told_to_use_pip(tmp_path: Path) -> None:
+    assert remedy(tmp_path).startswith("pip install")
+    (tmp_path / "installed.json").write_text("{}")
+    told = remedy(tmp_path)
+    assert "pip" not in told
+    assert told.startswith("lean-memory models packages FILE")
+    assert f"-models-{TARGET}-python{PYTHON}.zip" in told
