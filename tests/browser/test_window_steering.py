@@ -15,6 +15,7 @@ import lean_memory
 import lean_memory_bridge
 import lean_memory_desktop
 import lean_memory_webui
+from lean_memory.models.packages import remedy
 from lean_memory_bridge.maintenance_client import MaintenanceClient
 from lean_memory_bridge.runtime import admin_token
 from lean_memory_bridge.schemas.maintenance import ScheduleView
@@ -170,7 +171,7 @@ def test_the_first_steps_connect_what_is_found_and_fetch_models_now_later_or_nev
     window.go("welcome")
     page = window.page
     expect(page.get_by_role("button", name="Download now")).to_be_visible()
-    expect(page.get_by_text("PyTorch")).to_have_count(0 if find_spec("torch") else 1)
+    expect(page.get_by_text("PyTorch").and_(page.get_by_text(remedy()))).to_have_count(0 if find_spec("torch") else 1)
     page.get_by_role("button", name="Later").click()
     expect(page.get_by_text("You find them under")).to_be_visible()
     page.get_by_role("button", name="Never ask").click()

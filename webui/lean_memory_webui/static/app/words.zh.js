@@ -60,7 +60,7 @@ export const zh = {
   step: (at, all) => `第 ${at} 步，共 ${all} 步`, previous: '上一步', next: '下一步', finish: '打开我的记忆', skip_all: '跳过', welcome_title: '欢迎', welcome_about: '这是你所有助手共用的一份记忆。它留在这台电脑上，它知道的一切你都能看到、都能掌控。',
   welcome_models: '马上就能用', welcome_models_about: '查找的能力已经内置，不需要下载任何东西。',
   welcome_larger: (bytes) => `更大的模型找得更准、读得更懂。需要下载 ${bytes}，现在就可以，以后在“模型”里也可以。`, welcome_fetching: '正在下载；你可以先继续。', download_now: '现在下载',
-  not_runnable: '运行更大模型所需的软件包（PyTorch）没有随本程序安装，下载的模型要等装好它们才会使用。', welcome_folder: '从文件夹…', welcome_folder_label: '存有模型的文件夹', welcome_folder_do: '从那里复制', welcome_folder_about: '即另一台电脑上用 `lean-memory models bundle 文件夹` 写出的文件夹；这样不需要网络。', welcome_later: '以后', welcome_later_said: '随时可以在“模型”里找到。', welcome_never: '不再询问', welcome_never_said: '这里不再提供更大的模型；它们仍在“模型”里。', welcome_ask_again: '重新提供',
+  not_runnable: (remedy) => `运行更大模型所需的软件包（PyTorch）没有随本程序安装，下载的模型要等装好它们才会使用。在终端中：${remedy}`, welcome_folder: '从文件夹…', welcome_folder_label: '存有模型的文件夹', welcome_folder_do: '从那里复制', welcome_folder_about: '即另一台电脑上用 `lean-memory models bundle 文件夹` 写出的文件夹；这样不需要网络。', welcome_later: '以后', welcome_later_said: '随时可以在“模型”里找到。', welcome_never: '不再询问', welcome_never_said: '这里不再提供更大的模型；它们仍在“模型”里。', welcome_ask_again: '重新提供',
   welcome_connect: '连接你的助手', welcome_connect_about: '在这里找到了这些。连接会在助手自己的配置里写入一个条目，并在旁边保留一份副本。',
   welcome_say: '说一句话', welcome_say_about: '告诉它一件关于你的事，看它回来。', welcome_example: '我在 Acme 做设计师。', welcome_came_back: '助手会得到这样的回答：',
 };

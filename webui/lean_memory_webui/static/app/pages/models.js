@@ -38,7 +38,7 @@ export function Models() {
     ${degraded.length > 0 && html`<p class="notice">${t('degraded')}</p>`}
     ${error && error.status !== 404 && html`<${Sorry} error=${error} />`}
     ${data?.vectors.map((one) => html`<div key=${one.namespace}><p>${t('vectors', one.namespace)}</p><progress max=${one.total} value=${one.done} aria-label=${t('vectors', one.namespace)}></progress></div>`)}
-    ${data && html`<h2>${t('tiers')}</h2>${!data.runnable && html`<p class="notice">${t('not_runnable')}</p>`}<ul class="rows">${data.tiers.filter((one) => one.name !== BUILTIN).map((one) => html`<${Tier} key=${one.name} tier=${one} inUse=${data.tier === one.name} chosen=${data.chosen === one.name} pull=${data.pull?.tier === one.name ? data.pull : null} act=${act} />`)}
+    ${data && html`<h2>${t('tiers')}</h2>${!data.runnable && html`<p class="notice">${t('not_runnable', data.remedy)}</p>`}<ul class="rows">${data.tiers.filter((one) => one.name !== BUILTIN).map((one) => html`<${Tier} key=${one.name} tier=${one} inUse=${data.tier === one.name} chosen=${data.chosen === one.name} pull=${data.pull?.tier === one.name ? data.pull : null} act=${act} />`)}
       ${data.chosen !== BUILTIN && html`<li class="item"><span>${t('builtin_only')}</span><button onClick=${() => act('use', { tier: BUILTIN }, t('tier_chosen'))}>${t('use')}</button></li>`}</ul>`}
     <h2>${t('disk')}</h2>
     <ul class="rows">${(files?.namespaces ?? []).map((one) => html`<li class="item" key=${one.name}><span dir="auto">${one.name}</span><span class="soft">${size(one.bytes)}</span></li>`)}
