@@ -1,4 +1,5 @@
-"""`python -m lean_memory_installers deb bundle windows macos --out FOLDER`: the installers, with their bills of materials and `SHA256SUMS`."""
+"""`python -m lean_memory_installers deb bundle windows macos --out FOLDER`: the installers, with their bills of materials and `SHA256SUMS`;
+`models` makes the packs of what runs larger models."""
 
 from __future__ import annotations
 
@@ -10,13 +11,15 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from lean_memory_installers import linux
+from lean_memory_installers import linux, models_pack
 from lean_memory_installers.sbom import Interpreter, bill_of_materials
 from lean_memory_installers.targets import LINUX, MACOS, WINDOWS, Target
 from lean_memory_setup.payload import digest_of, read_payload
 
 KINDS = ("deb", "bundle", "windows", "macos")
 SUMS = "SHA256SUMS"
+MODELS = "models"
+"""Made only when it is asked for: it takes gigabytes."""
 _OF_ONE_MODULE = {"windows": ("lean_memory_installers.windows", WINDOWS), "macos": ("lean_memory_installers.macos", MACOS)}
 
 
@@ -29,6 +32,8 @@ def main(words: Sequence[str] | None = None) -> int:
     epoch = _epoch(source)
     try:
         made = _linux(given.kinds, source, cache, out, epoch)
+        if MODELS in given.kinds:
+            made += models_pack.build_all(source=source, cache=cache, out=out)
         for kind in _OF_ONE_MODULE:
             if kind in given.kinds:
                 more = {"with_python": False} if kind == "macos" and given.without_python else {}
@@ -85,7 +90,9 @@ def _epoch(source: Path) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="lean_memory_installers", description="Make the installers of Lean Memory.")
-    parser.add_argument("kinds", nargs="*", choices=KINDS, default=list(KINDS), help="which; all of them when none is named")
+    parser.add_argument(
+        "kinds", nargs="*", choices=(*KINDS, MODELS), default=list(KINDS), help="which; all but `models` when none is named"
+    )
     parser.add_argument("--out", type=Path, default=Path("dist/installers"), help="where the installers go")
     parser.add_argument("--cache", type=Path, default=Path("build/installers"), help="what was downloaded, for the next time")
     parser.add_argument(

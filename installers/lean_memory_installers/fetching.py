@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import urllib.request
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -71,6 +73,23 @@ def words_for(target: Target, python: str) -> list[str]:
     """What tells pip to take wheels for another system, each checked against its digest, and nothing beside what is listed."""
     tags = [word for tag in target.tags for word in ("--platform", tag)]
     return ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--python-version", python, "--implementation", "cp", *tags]
+
+
+def install_wheels(locked: Sequence[Locked], wheels: Path, target: Target, python: str, folder: Path) -> None:
+    """Install wheels that lie in `wheels` into `folder` as they lie in an environment of `target`, each checked against its digest.
+
+    Raises `subprocess.CalledProcessError` where one lacks or is another one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    listing = folder / "wanted.txt"
+    # Which of them are needed was decided by their markers; pip would read those for the computer it runs on.
+    wanted = [replace(one, marker="") for one in locked if one.is_for(target, python)]
+    listing.write_text("".join(one.line(one.hashes) for one in wanted), encoding="utf-8")
+    offline = ("--no-index", "--find-links", str(wheels), "--no-compile")
+    run_pip("install", *words_for(target, python), *offline, "--requirement", str(listing), "--target", str(folder))
+    listing.unlink()
+    for made_for_this_computer in ("bin", "Scripts"):
+        shutil.rmtree(folder / made_for_this_computer, ignore_errors=True)
 
 
 def run_pip(*words: str, more: Mapping[str, str] | None = None) -> None:

@@ -9,12 +9,12 @@ import subprocess
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
+from lean_memory_installers import fetching
 from lean_memory_installers.assembling import EARLIEST, SETUP, assemble, listing
-from lean_memory_installers.fetching import fetch_pinned, run_pip, words_for
+from lean_memory_installers.fetching import fetch_pinned
 from lean_memory_installers.icons import write_ico
 from lean_memory_installers.locked import read_locked
 from lean_memory_installers.sbom import Interpreter
@@ -90,16 +90,7 @@ def unpack(wheels: Payload, python: Path, folder: Path) -> Payload:
 
 def install_wheels(payload: Payload, target: Path) -> None:
     """Install the wheels of a payload for Windows into the empty folder `target`, each checked against its digest. Raises `subprocess.CalledProcessError`."""
-    python = WINDOWS.pythons[0]
-    wanted = [one for one in read_locked(payload.requirements) if one.is_for(WINDOWS, python)]
-    listing = target / "wanted.txt"
-    # Which of them Windows needs was decided by their markers; pip would read those for the computer it runs on.
-    listing.write_text("".join(replace(one, marker="").line(one.hashes) for one in wanted), encoding="utf-8")
-    offline = ("--no-index", "--find-links", str(payload.wheels), "--no-compile")
-    run_pip("install", *words_for(WINDOWS, python), *offline, "--requirement", str(listing), "--target", str(target))
-    listing.unlink()
-    for made_for_this_computer in ("bin", "Scripts"):
-        shutil.rmtree(target / made_for_this_computer, ignore_errors=True)
+    fetching.install_wheels(read_locked(payload.requirements), payload.wheels, WINDOWS, WINDOWS.pythons[0], target)
 
 
 def packed(folder: Path) -> bytes:
