@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lean_memory_bridge.runtime import find, read_runtime
 from lean_memory_bridge.shim.presence import how_many
 from lean_memory_desktop import instance
-from lean_memory_desktop.schedule import schedule_of
 from lean_memory_desktop.supervisor import End, Supervisor, service_program, worker_program
+
+if TYPE_CHECKING:
+    from lean_memory_desktop.schedule import Schedule
 
 ACCESS_FILE = "access.jsonl"
 """The service's log of uses; named here once more, as the module that writes it loads what a supervisor does without."""
@@ -23,13 +26,11 @@ class Household:
 
     def __init__(self, root: Path, *, idle_exit: float | None = None) -> None:
         self._root = root
-        self._schedule = schedule_of(root)
+        self._schedule: Schedule | None = None
         self._supervisor = Supervisor(
             root,
             [service_program(root), worker_program(root)],
-            in_use=lambda: (
-                how_many(root) > 0 or self._schedule.nightly.is_running or _used_lately(root, min(_LOOKED_BACK, (idle_exit or 0.0) / 2))
-            ),
+            in_use=lambda: how_many(root) > 0 or self._runs_nightly() or _used_lately(root, min(_LOOKED_BACK, (idle_exit or 0.0) / 2)),
             elsewhere=lambda: find(root) is not None,
             worked=lambda pid: (runtime := read_runtime(root)) is not None and runtime.pid == pid,
             answers=lambda: find(root, timeout=_CHECKUP_PATIENCE) is not None,
@@ -44,11 +45,11 @@ class Household:
     def run(self) -> End:
         """Run until asked to stop, idle for long enough, or beaten; every process has ended then."""
         instance.say_running(self._root)
-        self._schedule.start()
         try:
-            end = self._supervisor.run()
+            end = self._supervisor.run(self._begin_schedule)
         finally:
-            self._schedule.stop()
+            if self._schedule is not None:
+                self._schedule.stop()
         if end is End.FAILED:
             instance.say_failed(self._root, self.reason)
         else:
@@ -58,6 +59,16 @@ class Household:
     def stop(self) -> None:
         """Ask it to end. May be called from a signal handler and from any thread."""
         self._supervisor.stop()
+
+    def _begin_schedule(self) -> None:
+        # Loaded when the service is on its way, which takes longest to be there; the first look at the clock is a minute off.
+        from lean_memory_desktop.schedule import schedule_of
+
+        self._schedule = schedule_of(self._root)
+        self._schedule.start()
+
+    def _runs_nightly(self) -> bool:
+        return self._schedule is not None and self._schedule.nightly.is_running
 
 
 def _used_lately(root: Path, seconds: float) -> bool:

@@ -131,14 +131,15 @@ class Supervisor:
         self.reason = ""
         """Why it failed, as a sentence for a person."""
 
-    def run(self) -> End:
-        """Run until asked to stop, idle for long enough, or beaten; every child has ended then."""
+    def run(self, begun: Callable[[], None] = lambda: None) -> End:
+        """Run until asked to stop, idle for long enough, or beaten; every child has ended then. `begun` is called once they are on their way."""
         try:
             for child in self._children:
                 if child.program.without:
                     child.due = 0.0
                 else:
                     child.start(self._events.put)
+            begun()
             while True:
                 end = self._next()
                 if end is not None:
