@@ -63,6 +63,9 @@ def leading_subject(place: Place) -> Subject | None:
         return nobody
     bare = place.pack.aux_any.sub("", head).strip()
     known = resolve(head, place.pack, place.scene) or resolve(bare, place.pack, place.scene) if bare else None
+    if known is None and place.clause.dates:
+        undated = _head(place.clause.bare, place.pack)  # "last month I fell and moved ..." goes on about me
+        known = resolve(undated, place.pack, place.scene) if undated and undated != head else None
     return known or nobody
 
 
