@@ -28,8 +28,7 @@ from lean_memory_bridge.fairness import FairQueue
 from lean_memory_bridge.guard import Guard
 from lean_memory_bridge.jobs import Jobs
 from lean_memory_bridge.maintenance import Maintenance
-from lean_memory_bridge.mcp_endpoint import McpEndpoint
-from lean_memory_bridge.mcp_server import MemoryServer
+from lean_memory_bridge.mcp_door import McpDoor, loaded
 from lean_memory_bridge.model_desk import ModelDesk
 from lean_memory_bridge.model_room import ModelRoom
 from lean_memory_bridge.pausing import is_paused
@@ -91,7 +90,7 @@ class Service:
         self._room = ModelRoom(memory, models or RemoteModels(settings), changed=self._changed_elsewhere, outdated=outdated)
         self._desk = ModelDesk(settings, self._changed_elsewhere, self._room.chosen)
         self.parts = self._made(root=root, memory=memory, runtime=runtime, token=token, stop=stop)
-        self._mcp = McpEndpoint(lambda: MemoryServer(self.parts.maintenance, runtime.version, self.parts.stopping))
+        self._mcp = McpDoor(lambda: loaded(self.parts.maintenance, runtime.version, self.parts.stopping))
         self.api = self._build()
         callers = Callers(token, self.parts.book, lambda: is_paused(root))
         self.app: ASGIApp = Guard(self.api, port=runtime.port, callers=callers, streams=self.parts.streams, window=self.parts.window)
@@ -217,6 +216,7 @@ class Service:
             self.parts.model = ModelView(state="ready")
         if not self.parts.stopping.is_set():
             self._room.start()
+            self._mcp.open()
         self.parts.feed.changed()
 
     async def _snapshot(self) -> Snapshot:

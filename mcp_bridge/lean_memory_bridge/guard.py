@@ -12,8 +12,6 @@ import json
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
-from mcp.server.auth.provider import AccessToken
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -107,8 +105,6 @@ class Guard:
             )
             return
         scope[CALLER] = caller
-        # The MCP library ties a session to whoever opened it by this user.
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.name, scopes=[]))
         lasting = scope["method"] == "GET" or headers.get(_MCP_METHOD) == _MCP_LISTENING
         await self._streams.run(caller.name, self._app, scope, receive, send, lasting=lasting)
 

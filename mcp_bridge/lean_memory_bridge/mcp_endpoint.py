@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
-from typing import Any
+from typing import Any, cast
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -20,6 +22,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from lean_memory_bridge.callers import Caller
+from lean_memory_bridge.guard import CALLER
 from lean_memory_bridge.half_characters import Mended
 from lean_memory_bridge.schemas import LARGEST_BODY
 
@@ -43,6 +47,9 @@ class McpEndpoint:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if CALLER in scope:
+            # The library ties a session to whoever opened it by this user.
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=cast("Caller", scope[CALLER]).name, scopes=[]))
         if scope["method"] == "POST":
             receive = Mended(receive, scope, LARGEST_BODY).receive
         session = Headers(scope=scope).get(_SESSION)
