@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lean_memory_setup.environments import VirtualEnvironment, check
-from lean_memory_setup.failing import SetupError
+from lean_memory_setup.failing import SetupError, tell
 from lean_memory_setup.installing import LINK, Installation, install
 from lean_memory_setup.one_at_a_time import LOCK, SWITCHING, alone
 from lean_memory_setup.payload import Payload, read_payload
@@ -28,10 +28,10 @@ def main(words: Sequence[str] | None = None) -> int:
         with alone(home / LOCK):
             _VERBS[given.verb](given, home)
     except SetupError as error:
-        print(error, file=sys.stderr)
+        tell(str(error))
         return 1
     except OSError as error:
-        print(f"Lean Memory could not be {_DEEDS[given.verb]}: {error.strerror or error} ({error.filename or home}).", file=sys.stderr)
+        tell(f"Lean Memory could not be {_DEEDS[given.verb]}: {error.strerror or error} ({error.filename or home}).")
         return 1
     finally:
         _leave_no_empty_folder(home)

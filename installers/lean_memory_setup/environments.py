@@ -13,6 +13,8 @@ from lean_memory_setup.asking import run
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.payload import Payload
 
+_PATIENCE = 900.0
+"""Seconds: a busy computer that also looks through every new file for viruses has taken more than three minutes."""
 _SENTENCE = "I work at Globex."
 _CHECK = f"""
 import sys
@@ -86,7 +88,7 @@ def stay_with_own(packages: Path) -> None:
 def check(python: Path) -> None:
     """Let an environment remember a sentence and find it again in a folder of its own. Raises `SetupError` where it does not."""
     with tempfile.TemporaryDirectory(prefix="lean-memory-check-", ignore_cleanup_errors=True) as folder:
-        run([python, "-I", "-c", _CHECK, folder], why="The installed program does not answer a search", patience=180)
+        run([python, "-I", "-c", _CHECK, folder], why="The installed program does not answer a search", patience=_PATIENCE)
 
 
 def version_of(interpreter: Path) -> str:

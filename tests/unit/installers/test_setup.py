@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import venv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import pytest
 from lean_memory_bridge.updating import settled
 from lean_memory_setup.__main__ import main
 from lean_memory_setup.environments import stay_with_own
-from lean_memory_setup.failing import SetupError
+from lean_memory_setup.failing import SetupError, tell
 from lean_memory_setup.installing import ENVIRONMENTS, LINK, Installation, Outcome, install, installed_version
 from lean_memory_setup.payload import FILE, Payload, digest_of, read_payload
 from lean_memory_setup.removing import Person, uninstall
@@ -254,6 +255,17 @@ def test_where_nothing_may_be_written_it_says_so_in_a_sentence(tmp_path: Path, c
     words = ["install", "--home", str(tmp_path / "file" / "home"), "--payload", str(tmp_path / "first")]
     assert main(words) == 1
     assert capfd.readouterr().err.startswith("Lean Memory could not be installed: Not a directory (")
+
+
+@pytest.mark.parametrize(("platform", "noted"), [("win32", True), ("linux", False)])
+def test_why_it_failed_stays_to_be_read_where_a_silent_setup_shows_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], platform: str, noted: bool
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    tell("There is no room.", platform=platform)
+    assert capfd.readouterr().err == "There is no room.\n"
+    # Elsewhere that folder is everybody's, and whoever puts a link there would have root write where it leads.
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.iterdir()] == (["There is no room.\n"] if noted else [])
 
 
 @pytest.mark.parametrize("forget", [False, True])
