@@ -27,10 +27,23 @@ from versions import OLD
 from windows_setups import both_setups, wine_needs
 from wine_stubs import put_stubs
 
+from lean_memory_setup.failing import LOG
+
 BUILTIN = Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows/ucrtbase.dll")
 _PATIENCE = 900.0
 _REST = 5.0
+_LOOK = 1.0
 _ANSWERED = "Globex"
+_RUN = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run"
+_KEYS = (
+    r"HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\LeanMemory",
+    r"HKCU\Software\Microsoft\Windows\CurrentVersion\App Paths\lean-memory.exe",
+    r"HKCU\Software\Classes\LeanMemory.Bundle",
+    r"HKCU\Software\Classes\.leanmem",
+)
+_AT_LOGIN = (
+    "from lean_memory_bridge.autostart import autostart_of; from pathlib import Path; autostart_of(Path.home() / '.lean_memory').turn_on()"
+)
 _MENU = "users/*/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Lean Memory"
 
 
@@ -66,8 +79,14 @@ class Wine:
             reader.join(_REST)
             told = b"".join(said).decode(errors="replace")
             if child.returncode != 0:
-                raise SystemExit(f"{words[0]} ended with {child.returncode}: {told[-3000:]}")
+                why = "".join(log.read_text(encoding="utf-8") for log in self.found(f"users/*/Temp/{LOG}"))
+                raise SystemExit(f"{words[0]} ended with {child.returncode}: {told[-3000:]}{why}")
             return told
+
+    def registered(self, key: str) -> str:
+        """What the registry holds under a key; empty where there is none."""
+        done = subprocess.run(["wine", "reg", "query", key], env=self.environ, capture_output=True, timeout=_PATIENCE, check=False)
+        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
 
     def found(self, pattern: str) -> list[Path]:
         return sorted(self.disk.glob(pattern))
@@ -155,10 +174,25 @@ def check(wine: Wine, old: Path, new: Path) -> None:
     [runtime] = wine.found("users/*/.lean_memory/runtime.json")
     assert json.loads(runtime.read_bytes())["version"] == version(wine, home)
     took("installed again", lambda: wine.run(new, "/S"))
-    took("uninstalled", lambda: wine.run(home / "uninstall.exe", "/S", f"_?={windows_path(wine, home)}"))
-    assert [path.name for path in home.iterdir()] == [] if home.exists() else True
+    entry = connected(wine, home)
+    took("uninstalled", lambda: uninstall(wine, home))
     assert wine.found("users/*/.lean_memory/*.memory.db"), "the memories stay"
     assert not wine.found(_MENU)
+    assert "lean-memory" not in (entry.read_text(encoding="utf-8") if entry.exists() else "")
+    assert not [key for key in _KEYS if wine.registered(key)]
+    assert "lean_memory" not in wine.registered(_RUN)
+
+
+def connected(wine: Wine, home: Path) -> Path:
+    """Connect an assistant and let the program start at login, as a person would have it; the assistant's file."""
+    entry = home.parents[3] / ".cursor" / "mcp.json"
+    entry.parent.mkdir()
+    took("an assistant is connected", lambda: wine.run(home / "env" / "lean-memory.exe", "connect", "cursor"))
+    assert "lean-memory-mcp.exe" in entry.read_text(encoding="utf-8")
+    wine.run(home / "env" / "python.exe", "-P", "-c", _AT_LOGIN)
+    assert "lean_memory" in wine.registered(_RUN)
+    assert [key for key in _KEYS if not wine.registered(key)] == []
+    return entry
 
 
 def version(wine: Wine, home: Path) -> str:
@@ -170,8 +204,14 @@ def process_of_service(wine: Wine) -> int:
     return int(json.loads(runtime.read_bytes())["pid"])
 
 
-def windows_path(wine: Wine, path: Path) -> str:
-    return "C:\\" + "\\".join(path.relative_to(wine.disk).parts)
+def uninstall(wine: Wine, home: Path) -> None:
+    """As Windows does it: the uninstaller goes on as a copy of itself, so that its own file can go too; the folder goes last but for the registry."""
+    wine.run(home / "uninstall.exe", "/S")
+    deadline = time.monotonic() + _PATIENCE
+    while home.exists() or wine.registered(_KEYS[-1]):
+        if time.monotonic() > deadline:
+            raise SystemExit(f"What is left of the program: {[path.name for path in home.iterdir()] if home.exists() else 'its keys'}")
+        time.sleep(_LOOK)
 
 
 def took(what: str, doing: Callable[[], object]) -> None:
