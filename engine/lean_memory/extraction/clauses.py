@@ -58,10 +58,9 @@ def clauses(sentence: str, offset: int, pack: Pack, anchor: Anchor) -> tuple[Cla
 @lru_cache(maxsize=64)
 def opened(text: str, pack: Pack) -> str:
     """The text with its contractions opened: "I'm" is "I am". Kept for a while: sentence and only clause are often the same text."""
-    if not pack.contracted.search(text):
-        return text
     for pattern, replacement in pack.contractions:
-        text = pattern.sub(replacement, text)
+        if pattern.search(text):
+            text = pattern.sub(replacement, text)
     return text
 
 

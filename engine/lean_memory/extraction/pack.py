@@ -156,8 +156,6 @@ class Pack:
     self_parts: tuple[tuple[re.Pattern[str], str], ...]
     self_leads: tuple[str, ...]
     """"I am ", and "I am a " for an occupation without an article."""
-    contracted: re.Pattern[str]
-    """Whether any contraction occurs."""
     person: tuple[tuple[re.Pattern[str], str], ...]
     joints: re.Pattern[str]
     verb_like: re.Pattern[str]
@@ -240,7 +238,6 @@ class _Loader:
             same={word.casefold(): str(value) for word, value in self._table("same").items()},
             self_parts=self._replacements("self"),
             self_leads=self._words.get("self_leads", ("", "")),
-            contracted=_joined(tuple(self._table("contractions")), str),
             person=self._replacements("person"),
             joints=self._joints(_strings(clauses.get("joints", ()), split=False), _strings(clauses.get("starts", ()), split=False)),
             verb_like=self._verb_like(_strings(clauses.get("verbs", ()), split=False)),

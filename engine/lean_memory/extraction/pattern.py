@@ -15,7 +15,7 @@ A pattern is a regular expression (always matched against a whole clause, ignori
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -70,9 +70,19 @@ def alternation(words: Sequence[str], *, spaces: bool) -> str:
 
 @lru_cache(maxsize=1024)
 def _alternation(words: tuple[str, ...], *, spaces: bool) -> str:
-    ordered = sorted(set(words), key=len, reverse=True)
-    body = "|".join(re.escape(word).replace(r"\ ", r"\s+" if spaces else r"\s*") for word in ordered)
+    blank = r"\s+" if spaces else r"\s*"
+    body = _tree([tuple(blank if sign == " " else re.escape(sign) for sign in word) for word in set(words)])
     return rf"(?<!\w)(?:{body})(?!\w)" if spaces else f"(?:{body})"
+
+
+def _tree(words: Collection[tuple[str, ...]]) -> str:
+    """Words that begin alike as one: "is", "isn't" and "it" as `i(?:s(?:n't)?|t)`, so that most places of a text are passed over at once."""
+    heads = sorted({word[0] for word in words if word})
+    branches = [head + _tree([word[1:] for word in words if word[:1] == (head,)]) for head in heads]
+    if len(branches) == 1 and all(words):
+        return branches[0]
+    body = f"(?:{'|'.join(branches)})"
+    return body if all(words) else f"{body}?" if branches else ""
 
 
 def compile_pattern(source: str, grammar: Grammar) -> Pattern:

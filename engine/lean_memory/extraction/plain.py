@@ -30,7 +30,8 @@ def plain(text: str, pack: Pack, *, profile: bool) -> str:
 
 def _rewritten(text: str, rewrites: Sequence[tuple[re.Pattern[str], str]]) -> str:
     for pattern, replacement in rewrites:
-        text = pattern.sub(replacement, text, count=1)
+        if pattern.search(text):
+            text = pattern.sub(replacement, text, count=1)
     return text
 
 

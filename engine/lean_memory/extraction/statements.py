@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 
 from lean_memory.domain import STATES, Act, Candidate, Modality, Polarity
@@ -117,8 +118,9 @@ def _somebody(head: str, clause: Clause, pack: Pack) -> Subject | None:
     return None if is_nobody else Subject(name=name, kind="person", said=said)
 
 
+@lru_cache(maxsize=64)
 def _head(text: str, pack: Pack) -> str:
-    """The words before the first verb; "Benedikt signs ..." has a name before a verb that no list knows."""
+    """The words before the first verb; "Benedikt signs ..." has a name before a verb that no list knows. Kept for a while: it is asked for thrice."""
     named = pack.has_cue("named_verb", text)
     if named:
         return named["N"]

@@ -143,7 +143,8 @@ class WriteTransaction:
         """
         vectors = None if model is None or embeddings is None else Embeddings(model=model, by_text=embeddings)
         applied = apply_changes(self.connection, changes, episode=episode, recorded_at=self.recorded_at, embeddings=vectors)
-        retire_summaries(self.connection, applied.ended, self.recorded_at)
+        if applied.ended:
+            retire_summaries(self.connection, applied.ended, self.recorded_at)
         self.finish(episode.uid)
         return applied
 
