@@ -28,6 +28,7 @@ from lean_memory.errors import DamagedFileError, LeanMemoryError, NotFoundError,
 from lean_memory.store.connection import errors_translated
 from lean_memory.store.copying import contents_of, copy_file, sha256_of, sync_file, sync_folder
 from lean_memory.store.namespaces import BACKUPS, FileKind, file_name, is_alive, kind_of, path_of, prepare_root, size_on_disk
+from lean_memory.store.own_schema import refuse_more_than_ours
 
 MANIFEST = "manifest.json"
 KEEP = "keep.toml"
@@ -98,6 +99,8 @@ def check_file(folder: Path, held: BackedUp) -> Path:
             raise DamagedFileError(
                 f"The backup {folder} is damaged: {held.file} is not as it was written. It was not used. Choose another backup."
             )
+        if kind_of(path) is FileKind.OURS:
+            refuse_more_than_ours(path)
     return path
 
 

@@ -39,6 +39,7 @@ def open_connection(path: Path, *, busy_timeout_ms: int, readonly: bool = False,
     access = apsw.SQLITE_OPEN_READONLY if readonly else apsw.SQLITE_OPEN_READWRITE
     con = apsw.Connection(uri, flags=access | apsw.SQLITE_OPEN_URI)
     try:
+        distrust(con)
         con.set_busy_timeout(busy_timeout_ms)
         load_vectors(con)
         _set_pragmas(con, readonly=readonly)
@@ -46,6 +47,14 @@ def open_connection(path: Path, *, busy_timeout_ms: int, readonly: bool = False,
         con.close()
         raise
     return con
+
+
+def distrust(con: apsw.Connection) -> None:
+    """Let nothing that stands in a file act by itself: it may have been made by anybody. Ours have neither triggers nor views."""
+    con.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+    con.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    con.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    con.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import apsw
 
 from lean_memory.errors import DamagedFileError, ForeignFileError, InvalidNamespaceError, StorageError, quoted
 from lean_memory.private_files import UPLOADS
-from lean_memory.store.connection import APPLICATION_ID, errors_translated, folder_shared
+from lean_memory.store.connection import APPLICATION_ID, distrust, errors_translated, folder_shared
 
 SUFFIX = ".memory.db"
 BACKUPS = "backups"
@@ -304,6 +304,7 @@ def opened_to_look(path: Path) -> apsw.Connection:
 def _looking(name: str, flags: int) -> apsw.Connection:
     con = apsw.Connection(name, flags=flags)
     try:
+        distrust(con)
         con.set_busy_timeout(2_000)
         con.pragma("user_version")
     except BaseException:

@@ -37,6 +37,7 @@ from lean_memory.store.copying import contents_of, sync_folder
 from lean_memory.store.migrate import builtin_migrations, put_in_place
 from lean_memory.store.namespace_store import NamespaceStore
 from lean_memory.store.namespaces import BACKUPS, COMPANIONS, SUFFIX, FileKind, kind_of, opened_to_look, path_of, remove_draft
+from lean_memory.store.own_schema import refuse_more_than_ours
 from lean_memory.store.scrub import Graves, Scrubbed, graves_of, next_moment, scrub
 
 _LINKS_APART = "UPDATE index_change SET change = change + ?"
@@ -91,6 +92,8 @@ def restore_file(source: Path, only: str | None, root: Path) -> tuple[str, Insta
     """Which namespace a single copy holds, and of when it is. Raises `InvalidInputError` for the memory's own file, else as `restore_one`."""
     if source.parent.resolve() == root.resolve() and source.name.endswith(SUFFIX):
         raise InvalidInputError(f"{source} is the memory itself, not a copy of it; nothing was changed.")
+    if source.is_file() and kind_of(source) is FileKind.OURS:
+        refuse_more_than_ours(source)
     held = contents_of(source)
     if only is not None and held.name != only:
         raise NotFoundError(f"{source} holds the namespace “{quoted(held.name)}”, not “{quoted(only)}”; nothing was changed.")
@@ -187,6 +190,7 @@ def _set_aside(path: Path) -> Path:
 
 def prepared(work: Path, name: str, moment: Instant | None, graves: Sequence[Graves], *, settings: Settings, clock: Clock) -> Scrubbed:
     """Bring the copy in `work` up to date, scrub it, and see that it keeps its promises; to be put in the memory's place, it goes on from `moment`."""
+    refuse_more_than_ours(path_of(work, name))
     store = NamespaceStore.open(work, name, settings=settings, clock=clock, create=False)
     try:
         scrubbed = store.change(lambda tx: scrub(tx, graves))

@@ -335,10 +335,15 @@ def _register(con: apsw.Connection, model: ModelIdentity) -> int:
         (model.model_id, model.revision, model.dims, model.coarse_dims),
     )
     number = con.last_insert_rowid()
-    con.execute(f"CREATE TABLE embedding_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
-    con.execute(f"CREATE TABLE code_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
+    make_tables(con, number)
     con.execute("INSERT OR REPLACE INTO setting (key, value) VALUES (?, (SELECT count(*) FROM index_row))", (lacking_key(number),))
     return number
+
+
+def make_tables(con: apsw.Connection, number: int) -> None:
+    """Make the tables of a model."""
+    con.execute(f"CREATE TABLE embedding_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
+    con.execute(f"CREATE TABLE code_{number:d} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)")
 
 
 def lacking_key(number: int) -> str:

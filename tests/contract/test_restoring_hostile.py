@@ -1,0 +1,70 @@
+"""Copies that somebody has changed: what this program would not have made or written is refused, and nothing is changed by it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import apsw
+import pytest
+
+from lean_memory import Memory
+from lean_memory.errors import DamagedFileError
+from support.embedding import WordEmbedder
+
+
+@pytest.fixture
+def copy(memory: Memory, tmp_path: Path) -> Path:
+    """A copy of a namespace that holds something, with its vectors."""
+    memory.add("ana", "I live in Rome. My cat is called Zebulon.")
+    backup = memory.backup()
+    path = tmp_path / "copy.db"
+    path.write_bytes((backup.path / backup.namespaces[0].file).read_bytes())
+    return path
+
+
+def change(path: Path, *statements: str) -> None:
+    with contextlib.closing(apsw.Connection(str(path))) as con:
+        for statement in statements:
+            con.execute(statement)
+        con.execute("PRAGMA journal_mode = DELETE")
+
+
+MADE = (
+    "CREATE TABLE taken (x)",
+    "CREATE TRIGGER taken AFTER INSERT ON episode BEGIN DELETE FROM fact; END",
+    "CREATE VIEW taken AS SELECT text FROM episode",
+    "CREATE TABLE code_77 (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)",
+    "CREATE INDEX taken ON episode (text)",
+    "ALTER TABLE episode ADD COLUMN taken TEXT",
+    "DROP TABLE code_1",
+    "INSERT INTO embedding_model VALUES (-1, 'x', 'y', 1, 1)",
+)
+
+
+def test_a_copy_that_is_made_of_more_or_less_than_ours_is_refused(memory: Memory, copy: Path) -> None:
+    sound = copy.read_bytes()
+    for made in MADE:
+        copy.write_bytes(sound)
+        change(copy, made)
+        assert memory.verify_backup(copy).problem, made
+        with pytest.raises(DamagedFileError):
+            memory.restore(copy)
+    assert [fact.object for fact in memory.facts("ana")] == ["Zebulon", "Rome"]
+
+
+def test_a_copy_that_somebody_had_analysed_comes_back(memory: Memory, copy: Path) -> None:
+    change(copy, "ANALYZE")
+    assert memory.verify_backup(copy).problem == ""
+    memory.restore(copy)
+    assert memory.check("ana") == []
+
+
+def test_nothing_in_a_file_acts_by_itself(memory: Memory, root: Path) -> None:
+    memory.add("ana", "I live in Rome.")
+    memory.close()
+    (path,) = root.glob("*.memory.db")
+    change(path, "CREATE TRIGGER taken AFTER INSERT ON episode BEGIN DELETE FROM fact; END")
+    with Memory(root=root, embedder=WordEmbedder()) as again:
+        again.add("ana", "I like tea.")
+        assert {fact.object for fact in again.facts("ana")} == {"Rome", "tea"}
