@@ -6,11 +6,11 @@ Everything here is frozen. Nothing here knows of SQL, models, HTTP or files.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NewType, overload
 
+from lean_memory.keys import name_key as name_key, value_key as value_key
 from lean_memory.kinds import (
     Act as Act,
     Cardinality as Cardinality,
@@ -37,42 +37,6 @@ USER = "user"
 
 STATES = "states"
 """The predicate of a durable statement for which the vocabulary has no better one."""
-
-
-def name_key(text: str) -> str:
-    """The key by which entities are one: NFC, full Unicode case fold, white space collapsed.
-
-    Punctuation and diacritics stay: `Café` and `CAFÉ` are one, `Café` and `Cafe` are two.
-    """
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
-    return " ".join(folded.split())
-
-
-def value_key(text: str) -> str:
-    """The key by which values and sentences are one: the name key without punctuation at either edge.
-
-    Quotation marks, apostrophes, dashes and full-width letters, which keyboards choose for their writers, are written in one way.
-    """
-    key = name_key(text).translate(_TYPED_ALIKE)
-    start, end = 0, len(key)
-    while start < end and _is_edge(key[start]):
-        start += 1
-    while end > start and _is_edge(key[end - 1]):
-        end -= 1
-    return key[start:end] or key
-
-
-def _is_edge(character: str) -> bool:
-    return character.isspace() or unicodedata.category(character) in _EDGE_CATEGORIES
-
-
-_TYPED_ALIKE = (
-    dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
-    | dict.fromkeys(map(ord, "“”„‟＂"), '"')
-    | dict.fromkeys(map(ord, "‐‑‒–—―−－"), "-")
-    | {wide: chr(wide - 0xFEE0) for wide in (*range(0xFF10, 0xFF1A), *range(0xFF41, 0xFF5B))}
-)
-_EDGE_CATEGORIES = frozenset({"Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

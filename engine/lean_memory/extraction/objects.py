@@ -8,6 +8,7 @@ from typing import cast
 
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.scene import is_name
+from lean_memory.keys import ends_with_a_sign, opens_with_a_sign, unwrapped
 
 _EDGES = " \t,;:.!?…。，；：、！？\"'“”‘’«»「」()（）*_~-–—"
 _EMOJI = re.compile(r"[\U0001F300-\U0001FAFF☀-➿️‍]+")
@@ -135,9 +136,9 @@ def _cut(value: str, pack: Pack, kind: str) -> str:
 
 
 def _trim(value: str) -> str:
-    value = value.strip()
-    while value and value[0] in _EDGES and not (value[0] in "(" and ")" in value):
-        value = value[1:]
-    while value and value[-1] in _EDGES and not _KEEP_END.search(value):
+    value = unwrapped(value)
+    while value and value[-1] in _EDGES and not _KEEP_END.search(value) and not ends_with_a_sign(value):
         value = value[:-1]
+    while value and value[0] in _EDGES and not (value[0] in "(" and ")" in value) and not opens_with_a_sign(value):
+        value = value[1:]
     return value

@@ -1,0 +1,66 @@
+"""The keys by which names and values are one, however they are typed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+
+def name_key(text: str) -> str:
+    """The key by which entities are one: NFC, full Unicode case fold, white space collapsed.
+
+    Punctuation and diacritics stay: `Café` and `CAFÉ` are one, `Café` and `Cafe` are two.
+    """
+    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    return " ".join(folded.split())
+
+
+def value_key(text: str) -> str:
+    """The key by which values and sentences are one: the name key without punctuation at either edge that tells nothing.
+
+    Quotation marks, apostrophes, dashes and full-width letters, which keyboards choose for their writers, are written in one way.
+    """
+    key = name_key(text).translate(_TYPED_ALIKE)
+    bare = unwrapped(key)
+    while bare and _is_edge(bare[-1]) and not ends_with_a_sign(bare):
+        bare = bare[:-1]
+    while bare and _is_edge(bare[0]) and not opens_with_a_sign(bare):
+        bare = bare[1:]
+    return bare or key
+
+
+def unwrapped(value: str) -> str:
+    """The value without the quotation marks around it and the dots that lead to it."""
+    value = _DOTS_BEFORE.sub("", value.strip())
+    while len(value) > 1 and value[0] in _QUOTES and value[-1] in _QUOTES:
+        value = value[1:-1].strip()
+    return value
+
+
+def opens_with_a_sign(value: str) -> bool:
+    """Whether the punctuation that a value opens with is a part of it: -5, .5."""
+    return _SIGN_BEFORE.match(value) is not None
+
+
+def ends_with_a_sign(value: str) -> bool:
+    """Whether the punctuation that a value ends with is a part of it: 50%, 6" (where that closes no quotation), C#, AB-, A*."""
+    return _SIGN_AFTER.search(value, max(0, len(value) - 4)) is not None and not (value[-1] in _QUOTES and value[-1] in value[:-1])
+
+
+def _is_edge(character: str) -> bool:
+    return character.isspace() or unicodedata.category(character) in _EDGE_CATEGORIES
+
+
+_QUOTES = "'\"‘’“”«»"
+_DOTS_BEFORE = re.compile(r"^(?:\.\.+|…)\s*")
+_SIGN_BEFORE = re.compile(r"[-−]?\.?\d")
+_SIGN_AFTER = re.compile(r"""(?:\d ?[%‰]|\d['"]|[^\W\d_]\#|(?<![^\s(])[^\W\d_]{1,2}[*-])$""")
+
+
+_TYPED_ALIKE = (
+    dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
+    | dict.fromkeys(map(ord, "“”„‟＂"), '"')
+    | dict.fromkeys(map(ord, "‐‑‒–—―−－"), "-")
+    | {wide: chr(wide - 0xFEE0) for wide in (*range(0xFF10, 0xFF1A), *range(0xFF41, 0xFF5B))}
+)
+_EDGE_CATEGORIES = frozenset({"Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"})
