@@ -32,6 +32,7 @@ _RESERVED = frozenset(
 _LONGEST_STEM = 120
 _KEPT_OF_LONG = 60
 _HEADER_BYTES = 100
+_LOOKS = 5
 _MAGIC = b"SQLite format 3\x00"
 _DRAFT = re.compile(r"\.memory\.db\.new-(?P<process>\d{1,10})-[0-9a-f]+$")
 _UNFINISHED = "It was being made when its program was stopped. It holds nothing, and goes when the namespace is next opened."
@@ -174,9 +175,31 @@ def size_on_disk(path: Path) -> int:
 
 
 def copies_of(path: Path) -> tuple[str, ...]:
-    """What may hold what was in a namespace's file: backups, those of older versions beside it too, logs that were set aside, uploads."""
-    patterns = ("{}.backup-*", "{}-wal.orphan-*", BACKUPS + "/*/{}", BACKUPS + "/*/{}.backup-*", UPLOADS + "/*")
-    return tuple(str(found) for pattern in patterns for found in sorted(path.parent.glob(pattern.format(path.name))))
+    """What may hold what was in a namespace's file: backups, those of older versions beside it too, logs that were set aside, uploads.
+
+    Others make backups meanwhile: where a folder went while it was looked at, as one that got its name, all is looked at again.
+    """
+    found: list[str] = []
+    for _ in range(_LOOKS):
+        found, is_whole = _seen_copies(path)
+        if is_whole:
+            break
+    return tuple(found)
+
+
+def _seen_copies(path: Path) -> tuple[list[str], bool]:
+    """What is seen of them at one look, and whether all that was there could be looked at."""
+    root, name, found = path.parent, path.name, list[str]()
+    try:
+        backups = sorted((root / BACKUPS).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        backups = []
+    places = [(root, f"{name}.backup-*"), (root, f"{name}-wal.orphan-*"), *((folder, name) for folder in backups)]
+    places += [*((folder, f"{name}.backup-*") for folder in backups), (root / UPLOADS, "*")]
+    for folder, pattern in places:
+        with contextlib.suppress(FileNotFoundError):
+            found += map(str, sorted(folder.glob(pattern)))
+    return found, all(folder.exists() for folder in backups)
 
 
 def draft_of(path: Path) -> Path:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lean_memory.errors import InvalidNamespaceError
-from lean_memory.store.namespaces import SUFFIX, file_name, listing
+from lean_memory.store.namespaces import BACKUPS, SUFFIX, copies_of, file_name, listing
 from support.statements import day, open_store, say, works_at
 
 NAMES = [
@@ -83,3 +83,18 @@ def test_the_root_and_every_file_in_it_are_for_their_owner_alone(root: Path) -> 
     file.chmod(0o644)
     open_store(root).close()
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_copy_that_gets_its_name_while_copies_are_looked_for_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draft, made = tmp_path / BACKUPS / ".lean-memory-making-1-ab", tmp_path / BACKUPS / "20260101T000000Z-asked-ab"
+    draft.mkdir(parents=True)
+    (draft / "ana.memory.db").touch()
+    scan = os.scandir
+
+    def scan_late(path: str | os.PathLike[str]) -> object:
+        if Path(path) == draft and draft.exists():
+            draft.rename(made)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scan_late)
+    assert copies_of(tmp_path / "ana.memory.db") == (str(made / "ana.memory.db"),)
