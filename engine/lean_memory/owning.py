@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from lean_memory.arguments import check_count, client_of, flag_of, instant_of, name_of, path_of_argument, word_of, word_or_none
 from lean_memory.bundles.bundle_file import errors_in_words, opened_bundle
+from lean_memory.bundles.replacing import refuse_to_replace
 from lean_memory.bundles.taking_out import write_markdown, write_namespace
 from lean_memory.clock import Clock
 from lean_memory.custody import Backup, Exported, Imported, Occasion, Restored, Scrubbed, Teller, WouldRestore
@@ -224,7 +225,8 @@ class Owning(ABC):
     def export(self, namespace: str, path: str | os.PathLike[str], *, passphrase: str | None = None) -> Exported:
         """Take a namespace out as one file: a bundle with all that is known and when, or, where the name ends in `.md`, a text for people.
 
-        Of one moment, while others write; a file that is there is replaced. A bundle can be put under a passphrase. Raises `NotFoundError`.
+        Of one moment, while others write; an earlier export is replaced, any other file refused with `InvalidInputError`. A bundle can be put
+        under a passphrase. Raises `NotFoundError`.
         """
         to, sealed = path_of_argument(path, "path"), word_or_none(passphrase, "passphrase")
         self._refuse_own_place(to)
@@ -232,6 +234,7 @@ class Owning(ABC):
             raise InvalidInputError(
                 "A passphrase goes with a bundle, not with a text for people, and cannot be empty. Nothing was written."
             )
+        refuse_to_replace(to)
         if to.suffix == ".md":
             facts = self._with(namespace, lambda opened: opened.store.look(lambda tx: write_markdown(tx, to)), create=False)
             return Exported(namespace=namespace, path=to, facts=facts, is_sealed=False)

@@ -173,3 +173,20 @@ def test_a_folder_in_the_way_or_missing_is_told_of(filled: Memory, tmp_path: Pat
     with pytest.raises(StorageError):
         filled.backup("0" * 3000)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_an_export_takes_the_place_of_an_export_and_of_no_other_file(filled: Memory, tmp_path: Path) -> None:
+    earlier = tmp_path / "ana.leanmem", tmp_path / "sealed.leanmem", tmp_path / "ana.md"
+    for _ in range(2):
+        for path in earlier:
+            filled.export("ana", path, passphrase="correct horse" if path.stem == "sealed" else None)
+    with zipfile.ZipFile(tmp_path / "letter.docx", "w") as letter:
+        letter.writestr("[Content_Types].xml", "<Types/>")
+    (tmp_path / "notes.md").write_text("# What I must not lose\n", encoding="utf-8")
+    for name in ("letter.docx", "notes.md"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(InvalidInputError, match="no export of Lean Memory"):
+            filled.export("ana", tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+    (tmp_path / "empty.md").touch()
+    assert filled.export("ana", tmp_path / "empty.md").facts

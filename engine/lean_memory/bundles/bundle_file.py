@@ -30,7 +30,8 @@ from lean_memory.errors import (
 
 FORMAT = "lean-memory bundle"
 VERSION = 1
-_RECORDS = "records.jsonl"
+FIRST_ENTRY = "records.jsonl"
+"""By which an export is told from any other zip."""
 _MANIFEST = "manifest.json"
 _LONGEST_LINE = 64 << 20
 _LONGEST_MANIFEST = 1 << 20
@@ -91,12 +92,12 @@ def opened_bundle(path: Path, passphrase: str | None, *, room: int) -> Generator
         file = open_files.enter_context(path.open("rb"))
         bundle = open_files.enter_context(zipfile.ZipFile(_plain(file, path, passphrase)))
         manifest = _manifest(path, bundle)
-        wanted = bundle.getinfo(_RECORDS).file_size
+        wanted = bundle.getinfo(FIRST_ENTRY).file_size
         if wanted > room:
             raise StorageFullError(
                 f"{path} needs at least {wanted:,} bytes, and there is room for {room:,}. Nothing was changed. Free some space."
             )
-        lines = open_files.enter_context(bundle.open(_RECORDS))
+        lines = open_files.enter_context(bundle.open(FIRST_ENTRY))
         yield manifest, _records(path, manifest, lines)
 
 
@@ -133,7 +134,7 @@ def _write_records(
     bundle: zipfile.ZipFile, records: Iterable[Mapping[str, Plain]], *, namespace: str, schema_version: int, at: int
 ) -> Manifest:
     digest, counts = hashlib.sha256(), dict[str, int]()
-    with bundle.open(_RECORDS, "w", force_zip64=True) as lines:
+    with bundle.open(FIRST_ENTRY, "w", force_zip64=True) as lines:
         for record in records:
             line = json.dumps(record, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
             digest.update(line)
