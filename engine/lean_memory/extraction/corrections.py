@@ -52,7 +52,8 @@ def bare_value(clause: Clause, pack: Pack, earlier: Said, recent: Said, *, other
     before = _wrong(value, other, recent)
     if before is None:
         return None
-    return replace(_with_value(recent[before], value, clause), act=Act.CORRECT, corrects=recent[before].object)
+    right = _with_value(recent[before], value, clause)
+    return right if right.act is Act.RETRACT else replace(right, act=Act.CORRECT, corrects=recent[before].object)
 
 
 def recounted(clause: Clause, pack: Pack, earlier: Said, recent: Said) -> Candidate | None:
@@ -130,7 +131,9 @@ def split_other(text: str, pack: Pack) -> tuple[str, str | None]:
 def _with_value(candidate: Candidate, value: str, clause: Clause) -> Candidate:
     pattern = re.compile(re.escape(candidate.object), re.IGNORECASE)
     told = pattern.sub(lambda _: value, candidate.fact_text, count=1) if candidate.object else candidate.fact_text
-    return replace(candidate, object=value, fact_text=told, span=clause.span, act=Act.ASSERT, rule="correction")
+    # "I left Globex. Sorry, I meant Initech." says of neither that it is so.
+    act = Act.RETRACT if candidate.act is Act.RETRACT else Act.ASSERT
+    return replace(candidate, object=value, fact_text=told, span=clause.span, act=act, rule="correction")
 
 
 def _wrong(value: str, other: str | None, said: Said) -> int | None:
