@@ -42,7 +42,7 @@ def concerned(store: NamespaceStore, rule: Rule, now: Instant) -> list[Fact]:
 
 def put_away(tx: WriteTransaction, fact: Fact, *, run: int) -> bool:
     """Put a fact away, unless it was kept, or stands otherwise, since it was looked for; gives whether that was done."""
-    row = tiers.open_row(tx.connection, fact.id)
+    row = tiers.holding_row(tx.connection, fact.id, tx.recorded_at)
     return row is not None and demoting.demote(tx, (row, fact.id), run=run)
 
 

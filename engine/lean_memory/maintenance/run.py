@@ -103,21 +103,25 @@ class Run:
         # Only now: a fact is not faint if one that was merged into it is not.
         faint = self._faint()
         in_batches(self.store, faint, demote, before=lambda tx, done: self._go_on(tx, lease, 0.75 + 0.2 * done / len(faint)))
-        old = self._old()
-        put_away = partial(self._put_away, lease=lease)
-        in_batches(self.store, old, put_away, before=lambda tx, done: self._go_on(tx, lease, 0.95))
         self.expired = self.store.change(lambda tx: self._let_go(tx, lease), anew=False)
 
     def _look(self, *, run: int | None) -> list[Duplicate]:
-        """Take the picture, count what is safe, and stage (or, dry, only count) what is proposed; gives the exact duplicates."""
+        """Take the picture, put away what is due by the person's rules, count what is safe, and stage what is proposed (dry, only count both).
+
+        Gives the exact duplicates among the rest. The rules come first, so that they do what their preview tells, whatever a run finds besides.
+        """
         now, model = self.started_at, self.embedder.identity
         picture = self.store.look(lambda tx: read_picture(tx.connection, self.store.name, model, now))
         self.facts = len(picture.facts)
         self._tell(0.1)
-        duplicates = list(exact_duplicates(picture.facts, without=picture.held | picture.apart))
-        settled = frozenset(each.duplicate for each in duplicates)
-        if run is None:
-            left = _faint_after(duplicates, self._faint()) | ({fact.id for fact in self._old()} - settled)
+        old = self._old()
+        due = frozenset(fact.id for fact in old)
+        duplicates = list(exact_duplicates(picture.facts, without=picture.held | picture.apart | due))
+        settled = due.union(each.duplicate for each in duplicates)
+        if self.lease is not None:
+            self._put_away(old, self.lease)
+        else:
+            left = _faint_after(duplicates, self._faint()) | due
             self.merged, self.demoted = len(duplicates), len(left)
             self.expired = self.store.look(lambda tx: proposal_rows.overdue(tx.connection, now))
         if not self.request.auto_only:
@@ -142,7 +146,9 @@ class Run:
 
     def _faint(self) -> list[Fact]:
         before = Instant(self.started_at - FAINT_AFTER_MS)
-        found = self.store.look(lambda tx: faint_facts(tx.connection, self.store.name, salience=FAINT_SALIENCE, before=before))
+        found = self.store.look(
+            lambda tx: faint_facts(tx.connection, self.store.name, salience=FAINT_SALIENCE, before=before, now=self.started_at)
+        )
         return [stored.fact for stored in found if not is_vital(stored.fact)]
 
     def _merge(self, tx: WriteTransaction, pair: Duplicate, *, lease: Lease) -> None:
@@ -156,7 +162,7 @@ class Run:
         self.merged += 1
 
     def _demote(self, tx: WriteTransaction, fact: Fact, *, lease: Lease) -> None:
-        row = tiers.open_row(tx.connection, fact.id)
+        row = tiers.holding_row(tx.connection, fact.id, tx.recorded_at)
         # What was served since the picture was taken stays.
         if row is not None and not tiers.was_served(tx.connection, row):
             self.demoted += demoting.demote(tx, (row, fact.id), run=lease.row)
@@ -165,8 +171,11 @@ class Run:
         """What the person's rules have put away; none of it in a run of the safe band alone."""
         return [] if self.request.auto_only else retention.to_put_away(self.store, self.request.rules, self.started_at)
 
-    def _put_away(self, tx: WriteTransaction, fact: Fact, *, lease: Lease) -> None:
-        self.demoted += retention.put_away(tx, fact, run=lease.row)
+    def _put_away(self, old: Sequence[Fact], lease: Lease) -> None:
+        def put_away(tx: WriteTransaction, fact: Fact) -> None:
+            self.demoted += retention.put_away(tx, fact, run=lease.row)
+
+        in_batches(self.store, old, put_away, before=lambda tx, done: self._go_on(tx, lease, 0.1 + 0.1 * done / len(old)))
 
     def _let_go(self, tx: WriteTransaction, lease: Lease) -> int:
         self._go_on(tx, lease, 0.95)

@@ -26,7 +26,7 @@ _FAINT = f"""
     SELECT {FACT_COLUMNS}
     FROM fact f JOIN entity s ON s.id = f.subject_id JOIN episode e ON e.id = f.episode_id LEFT JOIN fact n ON n.id = f.superseded_by
     WHERE f.is_latest = 1 AND f.tier = 'hot' AND f.salience < 2 AND f.recorded_at < :before AND f.valid_at < :before
-          AND f.salience < :salience AND f.struck = 0 AND f.functional = 0 AND f.record_kind = 'fact' AND f.modality = 'asserted'
+          AND f.salience < :salience AND f.struck = 0 AND (f.valid_to IS NULL OR f.valid_to > :now) AND f.functional = 0 AND f.record_kind = 'fact' AND f.modality = 'asserted'
           AND NOT EXISTS (SELECT 1 FROM access a WHERE a.fact_id = f.id) AND NOT EXISTS (SELECT 1 FROM kept k WHERE k.fact_id = f.id AND k.how = 'hot')
           AND NOT EXISTS (SELECT 1 FROM evidence c WHERE c.fact_id = f.id AND c.recorded_at >= :before AND c.act = 'assert')
           AND NOT EXISTS (SELECT 1 FROM proposal_target t JOIN proposal p ON p.id = t.proposal_id WHERE t.fact_id = f.id AND p.state = 'pending')
@@ -99,12 +99,12 @@ def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now
     )
 
 
-def faint_facts(con: apsw.Connection, namespace: str, *, salience: float, before: Instant) -> list[StoredFact]:
-    """Latest hot facts of little salience (at most 2) in slots of many values, neither recorded, begun nor said again since `before`.
+def faint_facts(con: apsw.Connection, namespace: str, *, salience: float, before: Instant, now: Instant) -> list[StoredFact]:
+    """Latest hot facts that hold at `now`, of little salience (at most 2), in slots of many values, neither recorded, begun nor said again since `before`.
 
     None of them was ever served, waits in a proposal, or is kept by the person; and the same goes for what was merged into it.
     """
-    return facts_of(con.execute(_FAINT, {"before": before, "salience": salience}), namespace)
+    return facts_of(con.execute(_FAINT, {"before": before, "salience": salience, "now": now}), namespace)
 
 
 def _vectors(con: apsw.Connection, model: ModelIdentity, rows: list[int]) -> NDArray[np.float32]:

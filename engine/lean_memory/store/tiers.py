@@ -55,6 +55,15 @@ def open_row(con: apsw.Connection, fact_id: FactId) -> int | None:
     return cast("int | None", found.get)
 
 
+def holding_row(con: apsw.Connection, fact_id: FactId, now: Instant) -> int | None:
+    """The row of a fact that is the latest word, hot and holds at `now`, whether or not its end is known; `None` where it does not stand so."""
+    found = con.execute(
+        "SELECT id FROM fact WHERE uid = ? AND is_latest = 1 AND struck = 0 AND tier = 'hot' AND (valid_to IS NULL OR valid_to > ?)",
+        (fact_id, now),
+    )
+    return cast("int | None", found.get)
+
+
 def follow(con: apsw.Connection, duplicate: int, survivor: int, now: Instant) -> None:
     """Let one fact hold on as a duplicate of another one."""
     keep_version(con, duplicate, now)
