@@ -26,6 +26,7 @@ class Household:
 
     def __init__(self, root: Path, *, idle_exit: float | None = None) -> None:
         self._root = root
+        self._leaves = idle_exit is not None
         self._schedule: Schedule | None = None
         self._supervisor = Supervisor(
             root,
@@ -44,7 +45,7 @@ class Household:
 
     def run(self) -> End:
         """Run until asked to stop, idle for long enough, or beaten; every process has ended then."""
-        instance.say_running(self._root)
+        instance.say_running(self._root, leaves=self._leaves)
         try:
             end = self._supervisor.run(self._begin_schedule)
         finally:

@@ -14,7 +14,8 @@ from lean_memory.private_files import replace_private
 
 LOCK_FILE = "supervisor.lock"
 STATE_FILE = "supervisor.json"
-"""`state` (`running` or `failed`), `pid`, `reason`, and `at` in epoch milliseconds. The shim reads it too."""
+"""`state` (`running` or `failed`), `pid`, `reason`, `leaves` (whether it ends by itself once nobody uses it), and `at` in epoch milliseconds.
+The shim reads it too."""
 
 
 def claimed(root: Path) -> AbstractContextManager[bool]:
@@ -22,9 +23,9 @@ def claimed(root: Path) -> AbstractContextManager[bool]:
     return only_one(root / LOCK_FILE)
 
 
-def say_running(root: Path) -> None:
-    """Note that this process supervises `root`."""
-    _write(root, "running", "")
+def say_running(root: Path, *, leaves: bool = False) -> None:
+    """Note that this process supervises `root`, and whether it leaves by itself once nobody uses it."""
+    _write(root, "running", "", leaves=leaves)
 
 
 def say_failed(root: Path, reason: str) -> None:
@@ -49,6 +50,11 @@ def supervisor_pid(root: Path) -> int | None:
     return pid if isinstance(pid, int) else None
 
 
+def leaves_by_itself(root: Path) -> bool:
+    """Whether the supervisor of `root` says that it ends once nobody uses it, as one that an assistant started does."""
+    return _state(root).get("leaves") is True
+
+
 def _state(root: Path) -> dict[str, object]:
     try:
         held = json.loads((root / STATE_FILE).read_bytes())
@@ -57,6 +63,6 @@ def _state(root: Path) -> dict[str, object]:
     return cast("dict[str, object]", held) if isinstance(held, dict) else {}
 
 
-def _write(root: Path, state: str, reason: str) -> None:
-    said = {"state": state, "pid": os.getpid(), "reason": reason, "at": time.time_ns() // 1_000_000}
+def _write(root: Path, state: str, reason: str, *, leaves: bool = False) -> None:
+    said = {"state": state, "pid": os.getpid(), "reason": reason, "leaves": leaves, "at": time.time_ns() // 1_000_000}
     replace_private(root / STATE_FILE, json.dumps(said))

@@ -116,10 +116,13 @@ def _failed(sentence: str) -> int:
 def _headless(options: Options, root: Path, lacking: str) -> int:
     from lean_memory_desktop import instance
     from lean_memory_desktop.cli import serving, window
+    from lean_memory_desktop.taking_over import taken_over
 
     say(f"{lacking} The memory works all the same.")
     sys.stdout.flush()
-    with instance.claimed(root) as mine:
+    # One that stays keeps its place; one that would leave by itself does not keep the memory running, which is what this was started for.
+    place = taken_over(root) if instance.leaves_by_itself(root) else instance.claimed(root)
+    with place as mine:
         if mine:
             return serving.supervise(root, None, lambda: _tell_the_way(root))
     options.only_print = True

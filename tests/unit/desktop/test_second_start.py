@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 
 import pytest
 
 from lean_memory.only_one import only_one
-from lean_memory_desktop import notify
+from lean_memory_desktop import instance, notify
 from lean_memory_desktop.cli import tray
 from lean_memory_desktop.cli.options import Exit, Options
 from lean_memory_desktop.doorbell import Doorbell
@@ -107,3 +108,25 @@ def test_a_folder_that_cannot_be_had_is_told_of(
     assert "Read-only file system. Nothing was changed." in " ".join(said.split())
     assert [notice.title for notice in told] == ["Lean Memory cannot start"]
     assert not started
+
+
+@pytest.mark.parametrize("leaves", [True, False], ids=["leaves by itself", "stays"])
+def test_without_a_tray_one_that_would_leave_by_itself_makes_way_and_one_that_stays_is_shown(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, leaves: bool
+) -> None:
+    done: list[str] = []
+
+    def do(what: str) -> int:
+        done.append(what)
+        return Exit.FINE
+
+    root.mkdir()
+    instance.say_running(root, leaves=leaves)
+    with contextlib.ExitStack() as other:
+        other.enter_context(instance.claimed(root))
+        monkeypatch.setattr("lean_memory_desktop.taking_over._ask_to_leave", lambda _: other.close())
+        monkeypatch.setattr("lean_memory_desktop.system.why_no_tray", lambda: "There is no screen.")
+        monkeypatch.setattr("lean_memory_desktop.cli.serving.supervise", lambda *_: do("supervise"))
+        monkeypatch.setattr("lean_memory_desktop.cli.window.open", lambda _: do("open"))
+        assert tray.start(options(root)) == Exit.FINE
+    assert done == ["supervise" if leaves else "open"]
