@@ -28,7 +28,10 @@ _OF_CLIENT = """
           )
           AND NOT EXISTS (
               SELECT 1 FROM fact d JOIN episode o ON o.id = d.episode_id
-              WHERE d.superseded_by = f.id AND d.end_reason = 'duplicate' AND o.client IS NOT :client
+              WHERE d.superseded_by = f.id AND d.end_reason = 'duplicate' AND (o.client IS NOT :client OR EXISTS (
+                  SELECT 1 FROM evidence c JOIN episode b ON b.id = c.episode_id
+                  WHERE c.fact_id = d.id AND c.act = 'assert' AND b.client IS NOT :client
+              ))
           )
 """
 
