@@ -23,7 +23,7 @@ from lean_memory.settings import Settings
 from lean_memory.store import backups
 from lean_memory.store.bringing_in import Given, bring_in
 from lean_memory.store.migrate import builtin_migrations
-from lean_memory.store.older_file import OlderRows, namespaces_in, opened_older, rows_of
+from lean_memory.store.older_file import OlderRows, read_older
 from lean_memory.vectors import Pace
 
 _NONE = "A file holds no namespace with anything in it."
@@ -52,7 +52,9 @@ def bring_older_in(source: Source, entries: tuple[Entry, ...], older: Older, cou
             path = entry.path
             if path is None:
                 raise InvalidInputError(f"{source.path} is a zip: unpack it and bring in the folder. Nothing was brought in.")
-            given = _read(path, older)
+            given = _read(path, older, course)
+            if given is None:
+                return replace(report, state=State.STOPPED, left_out=tally.told(), reached=source.reached)
             if not given:
                 tally.note(Passed(reason=_NONE, place=entry.name))
             if older.into is not None and len(given) > 1:
@@ -67,9 +69,10 @@ def bring_older_in(source: Source, entries: tuple[Entry, ...], older: Older, cou
     return replace(report, left_out=tally.told())
 
 
-def _read(path: Path, older: Older) -> list[OlderRows]:
-    with backups.at_work(older.settings.root, "bringing-in") as work, opened_older(path, work) as con:
-        return [rows_of(con, name) for name in namespaces_in(con)]
+def _read(path: Path, older: Older, course: Course) -> list[OlderRows] | None:
+    """What the file holds of each namespace; nothing where it was cancelled."""
+    with backups.at_work(older.settings.root, "bringing-in") as work:
+        return read_older(path, work, course.cancelled)
 
 
 def _with(report: Report, rows: OlderRows, older: Older, tally: Tally, course: Course) -> Report:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -28,6 +28,12 @@ VERSIONS = (0, 1, 2, 3)
 """The values of `user_version`; the first files did not set it."""
 
 _TABLES = ("episode", "entity", "fact")
+_DERIVED = "fact_derivation"
+_STEPS = 10_000
+"""Of SQLite's virtual machine, a fraction of a millisecond: so often it is asked whether reading was cancelled."""
+_UNSTORED = 4
+_LEAST_ROOM = 1 << 20
+"""What is read of a file has at most `_UNSTORED` times its bytes and these: rows may lack what the table says once for all of them."""
 
 _SAID = """
     SELECT 1 FROM fact f JOIN episode e ON e.id = f.episode_id WHERE e.uid = :uid AND f.predicate = :predicate AND f.object_key = :key
@@ -50,6 +56,20 @@ class OlderRows:
     facts: tuple[Row, ...]
     derivations: tuple[tuple[str, str], ...]
     """Pairs of a summary and a fact that it was made from."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Room:
+    """How much may still be read of a file."""
+
+    path: Path
+    left: int
+
+    def take(self, row: tuple[Value, ...]) -> None:
+        """Count a row. Raises `DamagedFileError` where more is read than a file of its size can hold."""
+        self.left -= sum(len(value) if isinstance(value, str | bytes) else 1 for value in row)
+        if self.left < 0:
+            raise DamagedFileError(f"{self.path} gives more than a file of its size can hold, so nothing of it was brought in.")
 
 
 def older_files_in(root: Path) -> list[Path]:
@@ -87,9 +107,21 @@ def _log_of(path: Path) -> Path | None:
     return log if log.is_file() and log.stat().st_size > 0 else None
 
 
+def read_older(path: Path, work: Path, cancelled: Callable[[], bool]) -> list[OlderRows] | None:
+    """What a file holds of each namespace, or nothing where it was `cancelled` meanwhile. Raises as `opened_older` does."""
+    with errors_translated(path):
+        size = path.stat().st_size + (0 if (log := _log_of(path)) is None else log.stat().st_size)
+    room = _Room(path=path, left=_UNSTORED * size + _LEAST_ROOM)
+    try:
+        with opened_older(path, work, cancelled) as con:
+            return [_rows_of(con, name, room) for name in _namespaces_in(con)]
+    except apsw.InterruptError:
+        return None
+
+
 @contextlib.contextmanager
-def opened_older(path: Path, work: Path) -> Generator[apsw.Connection]:
-    """A file to read. Where there is a log beside it, which holds what is not in the file yet, a copy of both is read in the folder `work`.
+def opened_older(path: Path, work: Path, cancelled: Callable[[], bool]) -> Generator[apsw.Connection]:
+    """A file to read; where it is `cancelled` meanwhile, `apsw.InterruptError` comes out of it. Where there is a log beside it, which holds what is not in the file yet, a copy of both is read in the folder `work`.
 
     Raises `InvalidInputError` for a database of something else, and `DamagedFileError`.
     """
@@ -98,29 +130,28 @@ def opened_older(path: Path, work: Path) -> Generator[apsw.Connection]:
         source = path if log is None else _copied(path, log, work)
         try:
             with _connected(source, immutable=log is None) as con:
+                con.set_progress_handler(cancelled, _STEPS)
                 _check(con, path)
                 yield con
-        except (apsw.NotADBError, apsw.CorruptError) as error:
+        except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError) as error:
             raise DamagedFileError(f"{path} is damaged, so nothing of it was brought in. It was not changed.") from error
 
 
-def namespaces_in(con: apsw.Connection) -> list[str]:
-    """The names of the namespaces that an open file holds something of."""
+def _namespaces_in(con: apsw.Connection) -> list[str]:
     found = con.execute("SELECT namespace FROM episode UNION SELECT namespace FROM fact ORDER BY 1")
     return [str(name) for (name,) in found.fetchall() if name]
 
 
-def rows_of(con: apsw.Connection, namespace: str) -> OlderRows:
+def _rows_of(con: apsw.Connection, namespace: str, room: _Room) -> OlderRows:
     """Everything that an open file holds of one namespace, but for proposals and runs of its maintenance."""
-    tables = {str(name) for (name,) in con.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()}
-    facts = _rows(con, "fact", namespace)
+    facts = _rows(con, "fact", namespace, room)
     own = {fact["id"] for fact in facts}
-    pairs = con.execute("SELECT summary_id, source_id FROM fact_derivation ORDER BY 1, 2").fetchall() if "fact_derivation" in tables else []
+    pairs = con.execute("SELECT summary_id, source_id FROM fact_derivation ORDER BY 1, 2") if _columns(con, _DERIVED) else ()
     return OlderRows(
         version=max(1, pragma_int(con, "user_version")),
         namespace=namespace,
-        episodes=_rows(con, "episode", namespace),
-        entities=_rows(con, "entity", namespace),
+        episodes=_rows(con, "episode", namespace, room),
+        entities=_rows(con, "entity", namespace, room),
         facts=facts,
         derivations=tuple((str(made), str(source)) for made, source in pairs if made in own and source in own),
     )
@@ -131,11 +162,21 @@ def has_said(con: apsw.Connection, uid: EpisodeId, predicate: str, object_key: s
     return con.execute(_SAID, {"uid": uid, "predicate": predicate, "key": object_key}).fetchone() is not None
 
 
-def _rows(con: apsw.Connection, table: str, namespace: str) -> tuple[Row, ...]:
-    cursor = con.execute(f"SELECT * FROM {table} WHERE namespace = ? ORDER BY id", (namespace,))
-    rows = cast("list[tuple[Value, ...]]", cursor.fetchall())
-    columns = [str(row[1]) for row in con.execute(f"PRAGMA table_info({table})").fetchall()]
-    return tuple(dict(zip(columns, row, strict=True)) for row in rows)
+def _rows(con: apsw.Connection, table: str, namespace: str, room: _Room) -> tuple[Row, ...]:
+    columns, rows = _columns(con, table), list[Row]()
+    for row in con.execute(f"SELECT * FROM {table} WHERE namespace = ? ORDER BY id", (namespace,)):
+        values = cast("tuple[Value, ...]", row)
+        room.take(values)
+        rows.append(dict(zip(columns, values, strict=True)))
+    return tuple(rows)
+
+
+def _columns(con: apsw.Connection, table: str) -> list[str]:
+    """The columns of a table; none where it is a view or a virtual table, or has columns that are computed: those may give any amount."""
+    if con.execute("SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND type = 'table'", (table,)).get is None:
+        return []
+    found = cast("list[tuple[str, int]]", con.execute("SELECT name, hidden FROM pragma_table_xinfo(?)", (table,)).fetchall())
+    return [name for name, _ in found] if all(hidden == 0 for _, hidden in found) else []
 
 
 def _check(con: apsw.Connection, path: Path) -> None:
@@ -153,7 +194,7 @@ def _check(con: apsw.Connection, path: Path) -> None:
 
 
 def _has_tables(con: apsw.Connection) -> bool:
-    columns = {table: {str(row[1]) for row in con.execute(f"PRAGMA table_info({table})").fetchall()} for table in _TABLES}
+    columns = {table: set(_columns(con, table)) for table in _TABLES}
     return (
         {"id", "namespace", "raw", "t_ref"} <= columns["episode"]
         and {"id", "namespace", "name"} <= columns["entity"]

@@ -13,6 +13,7 @@ import pytest
 from lean_memory import Memory
 from lean_memory.bringing_in import Kind, detect
 from lean_memory.errors import DamagedFileError, InvalidInputError
+from lean_memory.store.older_file import read_older
 from support.moments import day
 from support.older_files import SAID, older_file
 
@@ -197,3 +198,46 @@ def test_other_databases_newer_ones_and_damaged_ones_are_refused_untouched(memor
     with untouched(tmp_path), pytest.raises(DamagedFileError, match="damaged"):
         memory.bring_in(broken)
     assert memory.namespaces() == []
+
+
+ENDLESS = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id, 'ana' AS namespace, 'I like tea.' AS raw, 1 AS t_ref FROM c"
+
+
+def hostile(path: Path, *statements: str) -> Path:
+    """An older file in which something was changed."""
+    with closing(sqlite3.connect(older_file(path, 2))) as con:
+        for statement in ("PRAGMA foreign_keys = OFF", *statements):
+            con.execute(statement)
+        con.commit()
+    return path
+
+
+@pytest.mark.parametrize(
+    "made", [f"CREATE VIEW episode AS {ENDLESS}", "CREATE TABLE episode (id, namespace, t_ref, raw AS (zeroblob(100000)))"]
+)
+def test_what_gives_more_than_is_stored_is_no_table_of_an_older_file(memory: Memory, tmp_path: Path, made: str) -> None:
+    path = hostile(tmp_path / "old.db", "DROP TABLE episode", made)
+    with pytest.raises(InvalidInputError):
+        memory.bring_in(path)
+    assert memory.namespaces() == []
+
+
+def test_a_file_whose_rows_all_have_one_long_value_that_is_stored_once_is_refused(memory: Memory, tmp_path: Path) -> None:
+    path = hostile(
+        tmp_path / "old.db",
+        "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100) "
+        "INSERT INTO episode SELECT 'x' || x, 'ana', 'I like tea.', 'user', 1600000000000, 1 FROM c",
+        f"ALTER TABLE episode ADD COLUMN more TEXT DEFAULT '{'x' * 100_000}'",
+    )
+    with pytest.raises(DamagedFileError):
+        memory.bring_in(path)
+
+
+def test_reading_an_older_file_hears_that_it_was_cancelled(tmp_path: Path) -> None:
+    many = (
+        "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 5000) "
+        "INSERT INTO episode SELECT 'x' || x, 'ana', 'I like tea.', 'user', 1600000000000, 1 FROM c"
+    )
+    path = hostile(tmp_path / "old.db", many)
+    assert read_older(path, tmp_path, lambda: True) is None
+    assert read_older(path, tmp_path, lambda: False) is not None
