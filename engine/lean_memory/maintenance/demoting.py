@@ -14,7 +14,7 @@ def demote(tx: WriteTransaction, fact: Placed, *, run: int | None = None, propos
     """Let a fact leave the latest searches, for a run or a decision, unless the person keeps it; gives whether that was done."""
     con, now = tx.connection, tx.recorded_at
     row, uid = fact
-    if tiers.is_kept(con, row, tiers.Keep.HOT):
+    if tiers.is_kept_hot(con, row):
         return False
     guard = Guard.of(con, (row,))
     done = tiers.set_tier(con, row, Tier.COLD, now)

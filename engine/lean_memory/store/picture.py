@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lean_memory.domain import Fact, FactId, Instant, ModelIdentity
 from lean_memory.store import proposal_rows, search_index
-from lean_memory.store.rows import FACT_COLUMNS, StoredFact, facts_of
+from lean_memory.store.rows import FACT_COLUMNS, KEPT_HOT, StoredFact, facts_of
 from lean_memory.store.search_index import GROUP
 
 _LATEST = f"""
@@ -27,7 +27,7 @@ _FAINT = f"""
     FROM fact f JOIN entity s ON s.id = f.subject_id JOIN episode e ON e.id = f.episode_id LEFT JOIN fact n ON n.id = f.superseded_by
     WHERE f.is_latest = 1 AND f.tier = 'hot' AND f.salience < 2 AND f.recorded_at < :before AND f.valid_at < :before
           AND f.salience < :salience AND f.struck = 0 AND (f.valid_to IS NULL OR f.valid_to > :now) AND f.functional = 0 AND f.record_kind = 'fact' AND f.modality = 'asserted'
-          AND NOT EXISTS (SELECT 1 FROM access a WHERE a.fact_id = f.id) AND NOT EXISTS (SELECT 1 FROM kept k WHERE k.fact_id = f.id AND k.how = 'hot')
+          AND NOT EXISTS (SELECT 1 FROM access a WHERE a.fact_id = f.id) AND f.id NOT IN ({KEPT_HOT})
           AND NOT EXISTS (SELECT 1 FROM evidence c WHERE c.fact_id = f.id AND c.recorded_at >= :before AND c.act = 'assert')
           AND NOT EXISTS (SELECT 1 FROM proposal_target t JOIN proposal p ON p.id = t.proposal_id WHERE t.fact_id = f.id AND p.state = 'pending')
           AND NOT EXISTS (
@@ -94,7 +94,7 @@ def read_picture(con: apsw.Connection, namespace: str, model: ModelIdentity, now
         ),
         asked=_ids(con, "SELECT f.uid FROM proposal_target t JOIN fact f ON f.id = t.fact_id"),
         refused=tuple(proposal_rows.refused_merges(con)),
-        hot=_ids(con, "SELECT f.uid FROM kept k JOIN fact f ON f.id = k.fact_id WHERE k.how = 'hot'"),
+        hot=_ids(con, f"SELECT f.uid FROM fact f WHERE f.id IN ({KEPT_HOT})"),
         apart=_ids(con, "SELECT f.uid FROM kept k JOIN fact f ON f.id = k.fact_id WHERE k.how = 'apart'"),
     )
 

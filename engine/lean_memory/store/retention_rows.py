@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 
 from lean_memory.domain import Fact, Instant
-from lean_memory.store.rows import CURRENT_FACT, facts_of
+from lean_memory.store.rows import CURRENT_FACT, KEPT_HOT, facts_of
 
 # The last word counts: of the fact itself, of whoever said it again, and of what was merged into it.
 _OLD = f"""
@@ -18,7 +18,7 @@ _OLD = f"""
               OR EXISTS (SELECT 1 FROM evidence c WHERE c.fact_id = d.id AND c.act = 'assert' AND c.recorded_at >= :before))
           )
           AND NOT EXISTS (SELECT 1 FROM proposal_target t JOIN proposal p ON p.id = t.proposal_id WHERE t.fact_id = f.id AND p.state = 'pending')
-          AND NOT EXISTS (SELECT 1 FROM kept k WHERE k.fact_id = f.id AND k.how = 'hot' AND :hot)
+          AND (NOT :hot OR f.id NOT IN ({KEPT_HOT}))
 """
 _OF_CLIENT = """
           AND e.client = :client

@@ -56,6 +56,12 @@ CURRENT_FACT = f"""
 """
 """Facts as they stand now; `f` is the fact."""
 
+KEPT_HOT = """
+    SELECT CASE WHEN h.end_reason = 'duplicate' THEN coalesce(h.superseded_by, h.id) ELSE h.id END
+    FROM kept k JOIN fact h ON h.id = k.fact_id WHERE k.how = 'hot'
+"""
+"""The rows of the facts that the person wants kept hot; what stands for one by a merge is kept for as long as it does."""
+
 KNOWN = {
     column: _AT_VERSION.format(now=column, then="closed_at" if column == "retired_at" else column)
     for column in ("valid_at", "valid_to", "retired_at", "is_latest", "struck", "superseded_by", "end_reason", "tier")

@@ -9,6 +9,7 @@ import apsw
 
 from lean_memory.domain import EndReason, FactId, Instant, Tier
 from lean_memory.store.apply import keep_version
+from lean_memory.store.rows import KEPT_HOT
 from lean_memory.store.standing import passages_about, refresh_fact_row, refresh_passage
 
 
@@ -36,14 +37,12 @@ def merge(con: apsw.Connection, duplicate: int, survivor: int, now: Instant) -> 
     """Let a fact, and all that hold on as duplicates of it, hold on as duplicates of another one; gives their rows.
 
     Their intervals stay as they are: what could be asked as of any moment still can. What was to stay hot of any of them does so in
-    the one that stands for them now.
+    the one that stands for them, for as long as it does: nothing is noted of it, so that taking the merge back leaves nothing behind.
     """
     held = con.execute("SELECT id FROM fact WHERE superseded_by = ? AND end_reason = ? ORDER BY id", (duplicate, EndReason.DUPLICATE.value))
     rows = [duplicate, *(cast("int", row[0]) for row in held.fetchall())]
     for row in rows:
         follow(con, row, survivor, now)
-        if is_kept(con, row, Keep.HOT):
-            keep(con, survivor, Keep.HOT)
     return rows
 
 
@@ -117,9 +116,9 @@ def unkeep(con: apsw.Connection, fact_row: int, how: Keep) -> None:
     con.execute("DELETE FROM kept WHERE fact_id = ? AND how = ?", (fact_row, how.value))
 
 
-def is_kept(con: apsw.Connection, fact_row: int, how: Keep) -> bool:
-    """Whether the person decided so about a fact."""
-    return con.execute("SELECT 1 FROM kept WHERE fact_id = ? AND how = ?", (fact_row, how.value)).fetchone() is not None
+def is_kept_hot(con: apsw.Connection, fact_row: int) -> bool:
+    """Whether the person wants a fact kept hot, or one that it stands for by a merge."""
+    return con.execute(f"SELECT 1 WHERE ? IN ({KEPT_HOT})", (fact_row,)).fetchone() is not None
 
 
 def was_served(con: apsw.Connection, fact_row: int) -> bool:

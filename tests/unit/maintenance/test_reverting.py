@@ -64,6 +64,16 @@ def test_a_merge_is_taken_back_and_not_proposed_again(house: House) -> None:
     assert house.care.revert(proposal).changed == 0
 
 
+def test_what_was_kept_hot_keeps_what_it_was_merged_into_only_until_the_merge_is_taken_back(house: House) -> None:
+    tea, black = (house.said(about("Bob", "likes", thing, salience=1.0)) for thing in ("tea", "black tea"))
+    house.care.promote(black.id)
+    proposal = decided(house, merge(tea, black))
+    house.wait(400)
+    assert (house.run().demoted, house.fact(tea).tier) == (0, Tier.HOT)
+    house.care.revert(proposal)
+    assert (house.run().demoted, house.fact(tea).tier, house.fact(black).tier) == (1, Tier.COLD, Tier.HOT)
+
+
 def test_a_merge_of_what_has_ended_since_is_left(house: House) -> None:
     tea, green = told(house, "tea", "green tea")
     proposal = decided(house, merge(tea, green))
