@@ -68,9 +68,9 @@ class McpDoor:
     async def _serve(self) -> None:
         """Enter and leave what is behind the door in one task, as its library demands."""
         await self._wanted.wait()
-        if self._over.is_set():
-            return
         try:
+            if self._over.is_set():
+                return
             endpoint = await asyncio.to_thread(self._make)
             async with endpoint.running():
                 self._made.set_result(endpoint)
