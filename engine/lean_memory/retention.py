@@ -128,7 +128,7 @@ def _held(root: Path) -> tuple[dict[Path, Rule], tuple[str, ...]]:
             found[path] = _read(path)
         except FileNotFoundError:
             continue
-        except (OSError, ValueError, TypeError, KeyError, InvalidInputError):
+        except (OSError, ValueError, TypeError, KeyError, RecursionError, InvalidInputError):
             problems.append(f"{path} is no rule that can be understood, and nothing is done by it. Delete it, and set what you want anew.")
     return found, tuple(problems)
 
@@ -136,7 +136,11 @@ def _held(root: Path) -> tuple[dict[Path, Rule], tuple[str, ...]]:
 def _read(path: Path) -> Rule:
     told = cast("dict[str, Any]", json.loads(path.read_bytes()))
     namespace, client, days = told["namespace"], told["client"], told["days"]
-    if not isinstance(days, int) or not all(name is None or isinstance(name, str) for name in (namespace, client)):
+    if (
+        not isinstance(days, int)
+        or isinstance(days, bool)
+        or not all(name is None or isinstance(name, str) for name in (namespace, client))
+    ):
         raise ValueError(path)
     return rule_of(namespace=namespace, client=client, days=days, act=str(told["act"]))
 

@@ -231,3 +231,33 @@ def test_one_file_of_a_backup_is_verified_as_it_is_restored(filled: Memory) -> N
     file.write_bytes(file.read_bytes()[:5_000])
     assert filled.verify_backup(file).problem
     assert "is the memory itself" in filled.verify_backup(filled.root / held.file).problem
+
+
+def test_a_manifest_nested_without_end_is_damaged_and_the_other_backups_are_used(filled: Memory) -> None:
+    backup = filled.backup()
+    deep = filled.root / "backups" / "x"
+    deep.mkdir()
+    (deep / "manifest.json").write_text("[" * 200_000, encoding="utf-8")
+    assert {one.path: bool(one.problem) for one in filled.backups()} == {backup.path: False, deep: True}
+    assert filled.verify_backup(deep).problem
+    assert filled.drop_old_backups() == []
+    assert filled.scrub_backups("ana").left == ()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b"nightly = 5",
+        b'[nightly]\ndaily = "7"',
+        b"[nightly]\ndaily = 1.5",
+        b"[nightly]\ndaily = true",
+        b"[nightly]\ndaily = -1",
+        b"\xff\xfe",
+    ],
+)
+def test_rules_of_keeping_that_cannot_be_understood_remove_nothing(filled: Memory, written: bytes) -> None:
+    backup = filled.backup(occasion="nightly")
+    (filled.root / "backups" / "keep.toml").write_bytes(written)
+    with pytest.raises(StorageError, match="no backup was removed"):
+        filled.drop_old_backups()
+    assert filled.backups() == [backup]

@@ -178,6 +178,15 @@ def test_what_a_rule_would_be_about_is_nothing_where_nothing_is_and_leaves_out_w
             again.would_retain(namespace="bea", days=30)
 
 
+@pytest.mark.parametrize("written", ["[" * 200_000, '{"namespace": "ana", "client": null, "days": true, "act": "put-away"}'])
+def test_a_file_that_is_no_rule_is_told_of_and_the_night_goes_on(memory: Memory, root: Path, written: str) -> None:
+    memory.add("ana", "Clara collects stamps.")
+    (root / "retention").mkdir()
+    (root / "retention" / "a.json").write_text(written, encoding="utf-8")
+    assert (memory.retention().rules, len(memory.retention().problems)) == ((), 1)
+    memory.maintain(apply=True, force=True)
+
+
 def test_a_memory_whose_rule_cannot_be_removed_is_gone_and_the_rule_is_named(
     memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

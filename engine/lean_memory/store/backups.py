@@ -80,7 +80,7 @@ def read_backup(folder: Path) -> Backup:
         raise
     try:
         return _read(folder, text)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _damaged(folder) from error
 
 
@@ -136,15 +136,20 @@ def drop_old(root: Path) -> list[Path]:
 def rules_for(root: Path) -> Rules:
     """What is kept: the person's rules where there are some, else those that come with the program. Raises `StorageError`."""
     own = root / BACKUPS / KEEP
-    text = (
-        own.read_text(encoding="utf-8")
-        if own.is_file()
-        else (resources.files("lean_memory.store") / "backups.toml").read_text(encoding="utf-8")
-    )
+    given = own if own.is_file() else resources.files("lean_memory.store") / "backups.toml"
     try:
-        return cast("Rules", tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        return _rules(tomllib.loads(given.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError) as error:
         raise StorageError(f"{own} cannot be understood ({error}), so no backup was removed. Mend it or delete it.") from error
+
+
+def _rules(told: Mapping[str, object]) -> Rules:
+    """The rules as they stand in a file. Raises `ValueError` where one is none."""
+    for occasion, rule in told.items():
+        counts = list(cast("Mapping[str, object]", rule).values()) if isinstance(rule, dict) else [None]
+        if not all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts):
+            raise ValueError(f"what it says of {occasion} is no rule")
+    return cast("Rules", told)
 
 
 def no_longer_kept(backups: Sequence[Backup], rules: Rules) -> list[Backup]:
