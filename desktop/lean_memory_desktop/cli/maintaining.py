@@ -72,7 +72,7 @@ def _show(options: Options, reports: Sequence[ReportView]) -> None:
     if not reports:
         say("Nothing is remembered yet, so there is nothing to tidy.")
     elif not options.apply:
-        say("Add --apply to do it.")
+        say("Add --apply to do it, and --force where little is new since the last run.")
     if any(report.proposed for report in reports) and options.apply:
         say("lean-memory review shows what waits for your decision.")
 

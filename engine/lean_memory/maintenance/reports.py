@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lean_memory.proposals import MaintenanceReport, ProposalKind
-from lean_memory.store.runs import NEW_FACTS
+from lean_memory.store.runs import NEW_FACTS, Work
 
 _KINDS = {
     ProposalKind.MERGE.value: ("merge", "merges"),
@@ -17,18 +17,21 @@ _KINDS = {
 }
 
 
-def report(bare: MaintenanceReport, *, new_facts: int = 0) -> MaintenanceReport:
-    """The report with its sentence; that of a failed run keeps what went wrong."""
-    return replace(bare, sentence=_sentence(bare, new_facts))
+def report(bare: MaintenanceReport, *, work: Work | None = None) -> MaintenanceReport:
+    """The report with its sentence; that of a failed run keeps what went wrong. `work` is what there was to do for one that was not due."""
+    return replace(bare, sentence=_not_due(work) if work is not None else _sentence(bare))
 
 
-def _sentence(report: MaintenanceReport, new_facts: int) -> str:
+def _not_due(work: Work) -> str:
+    since = "since the last run" if work.had_run else "so far, and there was no run yet"
+    return (
+        f"Nothing was due: {_count(work.new_facts, 'new fact', 'new facts')} {since}; a run is worth its while from {NEW_FACTS} on or after a "
+        "week. With --force it runs anyway."
+    )
+
+
+def _sentence(report: MaintenanceReport) -> str:
     match report.state:
-        case "not-due":
-            return (
-                f"Nothing was due: {_count(new_facts, 'new fact', 'new facts')} since the last run, and a run is worth its while from {NEW_FACTS} "
-                "on or after a week. Force it to run anyway."
-            )
         case "held":
             return "Another maintenance run is working on this namespace, so nothing was done. Try again when it has ended."
         case "failed":

@@ -77,7 +77,7 @@ class Run:
             return self._report("dry-run")
         work = self.store.look(lambda tx: runs.work(tx.connection, self.started_at))
         if not (self.request.force or work.is_due):
-            return self._report("not-due", new_facts=work.new_facts)
+            return self._report("not-due", work=work)
         self.lease = self.store.change(partial(_claim, holder=_holder(), cause=self.request.trigger, now=self.started_at), anew=False)
         if self.lease is None:
             return self._report("held")
@@ -209,7 +209,7 @@ class Run:
             self.store.change(lambda tx: runs.finish(tx.connection, lease, report, report.ended_at), anew=False)
         return report
 
-    def _report(self, state: str, *, new_facts: int = 0, problem: str = "") -> MaintenanceReport:
+    def _report(self, state: str, *, work: runs.Work | None = None, problem: str = "") -> MaintenanceReport:
         return reports.report(
             MaintenanceReport(
                 namespace=self.store.name,
@@ -227,7 +227,7 @@ class Run:
                 sentence=problem,
                 trigger=self.request.trigger,
             ),
-            new_facts=new_facts,
+            work=work,
         )
 
 

@@ -37,6 +37,8 @@ class Work:
     """How much there is for a run to do."""
 
     new_facts: int
+    had_run: bool
+    """Whether the facts are counted from a complete run; else from the beginning."""
     is_due: bool
     cold: int
 
@@ -47,7 +49,7 @@ def claim(con: apsw.Connection, *, holder: str, cause: str, now: Instant) -> Lea
     if held is not None:
         if abs(now - held[1]) < LEASE_LASTS_MS:
             return None
-        con.execute("UPDATE run SET state = 'abandoned', ended_at = heartbeat_at WHERE id = ?", (held[0],))
+        con.execute("UPDATE run SET state = 'abandoned', ended_at = max(started_at, heartbeat_at) WHERE id = ?", (held[0],))
     uid = new_uid(now)
     con.execute(
         "INSERT INTO run (uid, holder, cause, started_at, heartbeat_at, state, progress) VALUES (?, ?, ?, ?, ?, 'running', 0)",
@@ -58,8 +60,9 @@ def claim(con: apsw.Connection, *, holder: str, cause: str, now: Instant) -> Lea
 
 def beat(con: apsw.Connection, lease: Lease, now: Instant, progress: float | None = None) -> bool:
     """Show that the run is alive; gives whether it is asked to stop. Raises `LeaseLostError`: whoever lost the lease writes nothing more."""
+    # The clock as it is now, also where it was ahead at the beat before: else nobody could tell this one from a run whose heart has stopped.
     found = con.execute(
-        "UPDATE run SET heartbeat_at = max(heartbeat_at, ?2), progress = max(progress, coalesce(?3, 0)) WHERE id = ?1 AND state = 'running' "
+        "UPDATE run SET heartbeat_at = ?2, progress = max(progress, coalesce(?3, 0)) WHERE id = ?1 AND state = 'running' "
         "RETURNING is_cancelled",
         (lease.row, now, progress),
     ).fetchone()
@@ -87,7 +90,7 @@ def run_row(con: apsw.Connection, run_id: str) -> int | None:
 def end_if_dead(con: apsw.Connection, row: int, now: Instant) -> bool:
     """Whether a run has ended; one whose heart has stopped ends with this."""
     con.execute(
-        "UPDATE run SET state = 'abandoned', ended_at = heartbeat_at WHERE id = ? AND state = 'running' AND abs(? - heartbeat_at) >= ?",
+        "UPDATE run SET state = 'abandoned', ended_at = max(started_at, heartbeat_at) WHERE id = ? AND state = 'running' AND abs(? - heartbeat_at) >= ?",
         (row, now, LEASE_LASTS_MS),
     )
     return con.execute("SELECT state FROM run WHERE id = ?", (row,)).get != "running"
@@ -116,7 +119,7 @@ def work(con: apsw.Connection, now: Instant) -> Work:
     new = cast("int", con.execute("SELECT count(*) FROM fact WHERE recorded_at > ? AND record_kind = 'fact'", (since or -1,)).get)
     cold = cast("int", con.execute("SELECT count(*) FROM fact WHERE is_latest = 1 AND tier = 'cold'").get)
     waited = first is not None and now - (first if since is None else since) >= DUE_AFTER_MS
-    return Work(new_facts=new, is_due=new >= NEW_FACTS or waited, cold=cold)
+    return Work(new_facts=new, had_run=since is not None, is_due=new >= NEW_FACTS or waited, cold=cold)
 
 
 def is_auto_due(con: apsw.Connection, now: Instant) -> bool:

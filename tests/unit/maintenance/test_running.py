@@ -111,10 +111,15 @@ def test_saying_a_cold_fact_again_brings_it_back(house: House) -> None:
 
 def test_little_to_do_is_not_done_unless_forced(house: House) -> None:
     house.said(about("Eve", "likes", "tea"))
-    assert house.run(force=False).state == "not-due"
+    first = house.run(force=False)
+    assert first.state == "not-due"
+    assert "1 new fact so far, and there was no run yet" in first.sentence
     house.wait(8)
     assert house.run(force=False).state == "done"
-    assert house.run(force=False).state == "not-due"
+    second = house.run(force=False)
+    assert second.state == "not-due"
+    assert "0 new facts since the last run" in second.sentence
+    assert "--force" in second.sentence
     house.wait(8)
     assert house.run(force=False).state == "done"
 
