@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lean_memory.errors import LeanMemoryError
+from lean_memory.settings import read_settings
 from lean_memory_desktop.cli.console import counted, say, write_json
 from lean_memory_desktop.cli.doctor_connections import connection_findings, service_findings
 from lean_memory_desktop.cli.doctor_models import model_findings
 from lean_memory_desktop.cli.doctor_nights import night_findings
 from lean_memory_desktop.cli.finding import Finding
-from lean_memory_desktop.cli.opening import data_root, open_files
+from lean_memory_desktop.cli.opening import open_files
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ _REINSTALL = "Reinstall Lean Memory: pip install --force-reinstall lean-memory-d
 
 def doctor(options: Options) -> int:
     """Report every finding; 1 when one of them is not sound."""
-    root = data_root(options)
+    # Read past the check for a folder, which is one of the findings.
+    root = read_settings(options.root).root
     findings = [
         _engine(),
         *_folder(root),

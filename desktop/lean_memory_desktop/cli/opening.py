@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lean_memory.errors import NotFoundError
+from lean_memory.errors import NotFoundError, StorageError
 from lean_memory.settings import read_settings
 from lean_memory_bridge.runtime import RUNTIME_FILE
 from lean_memory_desktop.cli.moments import read_zone
@@ -28,7 +28,7 @@ _NAMES_SHOWN = 10
 def open_memory(options: Options) -> AnyMemory:
     """The memory at `--root`, else at the configured place: through the service where one runs, else its files."""
     settings = read_settings(options.root)
-    root = settings.root
+    root = data_root(options)
     if (root / RUNTIME_FILE).exists():
         from lean_memory_bridge.client import ServiceClient
         from lean_memory_desktop.cli.served import ServedMemory
@@ -40,9 +40,10 @@ def open_memory(options: Options) -> AnyMemory:
 
 
 def open_files(options: Options) -> Memory:
-    """The memory at `--root`, else at the configured place, in this process."""
+    """The memory at `--root`, else at the configured place, in this process. Raises `StorageError` where that is no folder."""
     from lean_memory import Memory
 
+    data_root(options)
     return Memory(root=options.root)
 
 
@@ -108,8 +109,16 @@ def is_passage(given: str) -> bool:
 
 
 def data_root(options: Options) -> Path:
-    """The folder that `open_memory` would use."""
-    return read_settings(options.root).root
+    """The folder that `open_memory` would use, which may not be there yet. Raises `StorageError` where something else has its place."""
+    root = read_settings(options.root).root
+    with suppress(PermissionError):
+        there = next((place for place in (root, *root.parents) if place.exists()), None)
+        if there is not None and not there.is_dir():
+            raise StorageError(
+                f"{there} is no folder, so no memory can be in {'it' if there == root else root}; nothing was changed. "
+                "Name a folder with --root or LM_DATA_ROOT."
+            )
+    return root
 
 
 def zone_of(options: Options) -> tzinfo | None:

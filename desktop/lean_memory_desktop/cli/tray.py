@@ -11,6 +11,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lean_memory.errors import StorageError
+from lean_memory.settings import read_settings
 from lean_memory_desktop.cli.console import complain, say
 from lean_memory_desktop.cli.opening import data_root
 from lean_memory_desktop.cli.options import Exit, Options
@@ -29,13 +31,14 @@ def start(options: Options) -> int:
     from lean_memory_desktop.system import why_no_tray
 
     wait_for_update()
-    root = data_root(options)
     try:
+        root = data_root(options)
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         lacking = why_no_tray()
         return _headless(options, root, lacking) if lacking else _tray(options, root)
-    except OSError as error:
-        return _failed(f"Lean Memory cannot start with the data folder {root}: {error.strerror or error}. Nothing was changed.")
+    except (StorageError, OSError) as error:
+        reason = f"{error.strerror or error}. Nothing was changed." if isinstance(error, OSError) else str(error)
+        return _failed(f"Lean Memory cannot start with the data folder {read_settings(options.root).root}: {reason}")
 
 
 def _tray(options: Options, root: Path) -> int:
