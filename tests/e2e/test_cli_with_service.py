@@ -72,6 +72,13 @@ def test_what_it_refuses_is_one_sentence(command: Command, service: ServiceProce
     assert service.process.poll() is None
 
 
+def test_emptiness_is_refused_in_the_words_that_it_is_refused_in_without_it(command: Command, service: ServiceProcess) -> None:
+    for words, told in [(("add", ""), "The text is empty"), (("search", ""), "The query is empty"), (("facts", "-n", ""), "needs a name")]:
+        outcome = command.run(*words)
+        assert (outcome.code, outcome.is_one_sentence()) == (2, True), outcome
+        assert told in outcome.err
+
+
 def test_a_client_that_is_named_is_whom_it_speaks_for(command: Command, service: ServiceProcess) -> None:
     command.done("add", "--client", "my-notes", "I live in Porto.")
     assert "my-notes" in {client.name for client in service.client().clients()}

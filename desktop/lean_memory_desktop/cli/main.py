@@ -68,6 +68,9 @@ def _command(options: Options) -> Callable[[Options], int]:
     # Loaded by name when it runs: help and a wrong word answer without loading the engine.
     if options.version:
         return _tell_version
+    if not options.namespace:
+        # Whether the service runs or not, and before anything is opened, in the words of the library.
+        raise InvalidInputError("A namespace needs a name; an empty one was given. Nothing was written.")
     if not options.command:
         from lean_memory_desktop.cli.tray import start
 

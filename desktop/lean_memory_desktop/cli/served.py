@@ -10,6 +10,7 @@ from typing import Self, cast
 
 from pydantic import ValidationError
 
+from lean_memory.arguments import query_of, text_of
 from lean_memory.domain import (
     AddResult,
     ClearResult,
@@ -60,10 +61,11 @@ class ServedMemory:
         relearn: bool = False,
     ) -> AddResult:
         """Remember a text."""
+        said = text_of(text)
         speaking = self._client.speaking_for(client)
         with _in_words(InvalidTextError):
             moment, zone = _milliseconds(t_ref), tz or self._timezone
-            return _added(speaking.add(text, namespace=namespace, t_ref=moment, tz=zone, source=source, relearn=relearn))
+            return _added(speaking.add(said, namespace=namespace, t_ref=moment, tz=zone, source=source, relearn=relearn))
 
     def add_many(self, namespace: str, items: Iterable[Mapping[str, object]]) -> list[AddResult]:
         """Remember many texts of one client, oldest first; each is as `add` takes it."""
@@ -93,9 +95,10 @@ class ServedMemory:
         include_cold: bool = False,
     ) -> list[SearchHit]:
         """The best answers to a question."""
+        asked = query_of(query)
         with _in_words(InvalidInputError):
             found = self._client.search(
-                query,
+                asked,
                 namespace=namespace,
                 k=k,
                 as_of=_milliseconds(as_of),
