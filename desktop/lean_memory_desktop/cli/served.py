@@ -10,7 +10,6 @@ from typing import Self, cast
 
 from pydantic import ValidationError
 
-from lean_memory.arguments import query_of, text_of
 from lean_memory.domain import (
     AddResult,
     ClearResult,
@@ -61,11 +60,11 @@ class ServedMemory:
         relearn: bool = False,
     ) -> AddResult:
         """Remember a text."""
-        said = text_of(text)
+        _refuse_empty(text, InvalidTextError("The text is empty; nothing was stored."))
         speaking = self._client.speaking_for(client)
         with _in_words(InvalidTextError):
             moment, zone = _milliseconds(t_ref), tz or self._timezone
-            return _added(speaking.add(said, namespace=namespace, t_ref=moment, tz=zone, source=source, relearn=relearn))
+            return _added(speaking.add(text, namespace=namespace, t_ref=moment, tz=zone, source=source, relearn=relearn))
 
     def add_many(self, namespace: str, items: Iterable[Mapping[str, object]]) -> list[AddResult]:
         """Remember many texts of one client, oldest first; each is as `add` takes it."""
@@ -95,10 +94,10 @@ class ServedMemory:
         include_cold: bool = False,
     ) -> list[SearchHit]:
         """The best answers to a question."""
-        asked = query_of(query)
+        _refuse_empty(query, InvalidInputError("The query is empty; ask with at least one word."))
         with _in_words(InvalidInputError):
             found = self._client.search(
-                asked,
+                query,
                 namespace=namespace,
                 k=k,
                 as_of=_milliseconds(as_of),
@@ -200,6 +199,12 @@ class ServedMemory:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Nothing stays open between two calls."""
+
+
+def _refuse_empty(text: str, told: InvalidInputError) -> None:
+    """Raise what the library says of emptiness, which the service's schema would refuse in words of its own."""
+    if not text.strip():
+        raise told
 
 
 @contextmanager
