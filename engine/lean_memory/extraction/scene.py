@@ -13,7 +13,7 @@ from lean_memory.extraction.vocabulary import object_type
 
 _MOST_MENTIONS = 50
 _WORD = re.compile(r"\w+")
-_BRACKETED = re.compile(r"\s*\(([^()]{1,40})\)")
+_BRACKETED = re.compile(r"\s*\((\w[^()]{0,39})\)")
 _THINGS = frozenset({"thing", "organization", "place", "animal"})
 _LIVING = frozenset({"person", "animal"})
 _ASIDE = re.compile(r"^(?P<head>[^,，]+?)\s*[,，]\s*(?P<aside>[^,，]{1,60}?)\s*[,，]$")
