@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from lean_memory import Memory
-from lean_memory.errors import DamagedFileError
+from lean_memory.errors import DamagedFileError, InvalidInputError
 from support.embedding import WordEmbedder
 
 
@@ -68,3 +68,34 @@ def test_nothing_in_a_file_acts_by_itself(memory: Memory, root: Path) -> None:
     with Memory(root=root, embedder=WordEmbedder()) as again:
         again.add("ana", "I like tea.")
         assert {fact.object for fact in again.facts("ana")} == {"Rome", "tea"}
+
+
+WRITTEN = (
+    "UPDATE fact SET polarity = '?'",
+    "UPDATE fact SET fact_text = x'fffe'",
+    "UPDATE fact SET fact_text = CAST(x'fffe' AS TEXT) WHERE id = 1",
+    "UPDATE fact SET valid_at = 9007199254740992000",
+    "UPDATE fact SET reasons = '{'",
+    "UPDATE fact SET confidence = 9e999",
+    "UPDATE episode SET state = 'lost'",
+    "UPDATE episode SET tz = 'Nowhere/There'",
+    "UPDATE setting SET value = 9007199254740992000 WHERE key = 'next_moment'",
+)
+
+
+def test_a_copy_with_values_that_a_bundle_could_not_bring_in_is_refused(memory: Memory, copy: Path) -> None:
+    sound = copy.read_bytes()
+    for written in WRITTEN:
+        copy.write_bytes(sound)
+        change(copy, written)
+        with pytest.raises(DamagedFileError, match="does not write"):
+            memory.restore(copy)
+    assert [fact.object for fact in memory.facts("ana")] == ["Zebulon", "Rome"]
+
+
+def test_a_copy_of_the_far_future_is_refused(memory: Memory, copy: Path) -> None:
+    change(copy, "UPDATE setting SET value = value + 367 * 24 * 60 * 60 * 1000 WHERE key = 'next_moment'")
+    with pytest.raises(InvalidInputError, match="still to come"):
+        memory.restore(copy)
+    change(copy, "UPDATE setting SET value = value - 2 * 24 * 60 * 60 * 1000 WHERE key = 'next_moment'")
+    memory.restore(copy)

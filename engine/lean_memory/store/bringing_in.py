@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from lean_memory.clock import Clock
 from lean_memory.custody import Fate, Imported, Occasion
 from lean_memory.domain import Instant
-from lean_memory.errors import DamagedFileError, InvalidInputError
+from lean_memory.errors import DamagedFileError
 from lean_memory.settings import Settings
 from lean_memory.store import backups, clear
 from lean_memory.store.bundle_rows import Record, file_of, make_index
@@ -20,6 +19,7 @@ from lean_memory.store.merge_write import Merger
 from lean_memory.store.merging import Plan, Side, plan, side_of
 from lean_memory.store.namespace_store import NamespaceStore
 from lean_memory.store.namespaces import opened_to_look, path_of
+from lean_memory.store.restored_rows import refuse_what_is_to_come
 from lean_memory.store.restoring import Present, finish_file, look_at, refuse_if_more_was_forgotten, settle, take_place
 from lean_memory.store.scrub import Graves, Scrubbed, graves_of, next_moment, scrub
 from lean_memory.store.writing import WriteTransaction
@@ -29,8 +29,6 @@ _UNMERGED = "Proposals and runs of maintenance stay where they were made, as the
 _BURIED = (
     "Some of what was forgotten where the bundle was made was not forgotten here: it is not to be learned anew; what is here of it stays."
 )
-_AHEAD_MS = 366 * 24 * 60 * 60 * 1000
-"""Clocks that are merely wrong are so by less."""
 _NOTHING = Side(slots={}, texts={})
 
 
@@ -74,7 +72,7 @@ def bring_in(given: Given, work: Path, *, root: Path, settings: Settings, clock:
 
 
 def _checked(store: NamespaceStore, shared: dict[int, int], graves: list[Graves], moment: Instant, *, now: Instant) -> Scrubbed:
-    _refuse_what_is_to_come(store.look(lambda tx: next_moment(tx.connection)), now)
+    refuse_what_is_to_come(store.look(lambda tx: next_moment(tx.connection)), now)
     store.change(lambda tx: make_index(tx, shared))
     problems = store.check()
     if problems:
@@ -83,15 +81,6 @@ def _checked(store: NamespaceStore, shared: dict[int, int], graves: list[Graves]
     store.purge_now(scrubbed.texts)
     store.change(lambda tx: settle(tx.connection, moment))
     return scrubbed
-
-
-def _refuse_what_is_to_come(moment: Instant, now: Instant) -> None:
-    """All that is recorded here after something of the far future would count as recorded then."""
-    if moment > now + _AHEAD_MS:
-        raise InvalidInputError(
-            f"Something in it was recorded in the year {time.gmtime(moment / 1000).tm_year}, which is still to come. Nothing was brought in. "
-            "Check the clock of this computer."
-        )
 
 
 def _only_there(here: Graves | None, there: Graves) -> bool:

@@ -63,6 +63,12 @@ def schema_of(con: apsw.Connection) -> int:
     return pragma_int(con, "user_version")
 
 
+def declared(con: apsw.Connection, kind: str) -> dict[str, Column]:
+    """The columns of a table, by name."""
+    rows = cast("list[tuple[int, str, str, int, object, int]]", con.execute(f"PRAGMA table_info({kind})").fetchall())
+    return {name: Column(name=name, type=declared.upper()) for _, name, declared, *_ in rows}
+
+
 def every_fact(con: apsw.Connection, namespace: str) -> list[Fact]:
     """All facts of an open file as they stand now, however they stand, but for those that were never so."""
     return [stored.fact for stored in facts_of(con.execute(f"{CURRENT_FACT} WHERE NOT f.struck ORDER BY f.id"), namespace)]
@@ -90,7 +96,7 @@ def file_of(path: Path, name: str, schema_version: int, given: Iterable[Record])
         if pragma_int(con, "user_version") != schema_version:
             raise DamagedFileError(f"The bundle says that it is of schema {schema_version}, which there never was. It was not used.")
         con.execute("PRAGMA foreign_keys = OFF")
-        columns = {kind: _declared(con, kind) for kind in KINDS}
+        columns = {kind: declared(con, kind) for kind in KINDS}
         try:
             with immediate(con):
                 for record in given:
@@ -176,11 +182,6 @@ def _set(con: apsw.Connection, key: str, value: object) -> None:
     else:
         raise ValueError("the salt is none")
     con.execute("UPDATE setting SET value = ? WHERE key = ?", (told, key))
-
-
-def _declared(con: apsw.Connection, kind: str) -> dict[str, Column]:
-    rows = cast("list[tuple[int, str, str, int, object, int]]", con.execute(f"PRAGMA table_info({kind})").fetchall())
-    return {name: Column(name=name, type=declared.upper()) for _, name, declared, *_ in rows}
 
 
 def _columns(con: apsw.Connection, kind: str) -> list[str]:

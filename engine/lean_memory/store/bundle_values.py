@@ -56,6 +56,12 @@ def stored(kind: str, column: Column, value: object) -> str | int | float | byte
             raise ValueError(f"{column.name} of a record of the kind {kind} is not what it can be")
 
 
+def is_limited(kind: str, column: str) -> bool:
+    """Whether a column of texts holds only some, of which each must be looked at."""
+    place = kind, column
+    return place in _WORDS or column in _WORDS or column == "tz" or place in _LISTS or place in _DOCUMENTS
+
+
 def moment(value: object) -> int:
     """A moment. Raises `ValueError` where it is none."""
     if not isinstance(value, int) or isinstance(value, bool) or value not in _ENDS_OF_TIME:
