@@ -6,9 +6,9 @@ import argparse
 import logging
 import os
 import secrets
+import shutil
 import socket
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -39,6 +39,8 @@ from lean_memory_bridge.runtime import (
 LOCK = "service.lock"
 PATIENCE = 30.0
 """Seconds to wait for a service that is starting or ending."""
+_TRIAL = "warming"
+"""The folder of the data root in which the models are tried out."""
 _FIRST_FREE = 1024
 """Ports below are for programs of the system."""
 
@@ -75,6 +77,22 @@ def version() -> str:
         return metadata.version("lean-memory-desktop")
     except metadata.PackageNotFoundError:
         return "0"
+
+
+def warm(root: Path, memory: MemoryService, embedder: BuiltinEmbedder) -> None:
+    """Load what the first calls would wait for, and finish what an earlier process left in any namespace. Raises `LeanMemoryError`."""
+    folder = root / _TRIAL
+    # In the data root, where the next one finds and removes what a process that was ended meanwhile has left.
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        with MemoryService(folder, embedder=embedder) as trial:
+            trial.add("warm", "I moved to Porto on 3 May 2024.")
+            trial.search("warm", "Where do I live?")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    for status in memory.status():
+        if status.unfinished and status.writable:
+            memory.facts(status.name, limit=1)
 
 
 def _read(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -132,7 +150,7 @@ def _run(root: Path, token: str, runtime: Runtime, listener: socket.socket, *, c
         memory=memory,
         runtime=runtime,
         token=token,
-        warm=lambda: _warm(memory, embedder),
+        warm=lambda: warm(root, memory, embedder),
         stop=stop,
         models=models,
         outdated=begin_anew,
@@ -169,16 +187,6 @@ class _Supervisor:
             pass
         with self._lock:
             self._end()
-
-
-def _warm(memory: MemoryService, embedder: BuiltinEmbedder) -> None:
-    """Load what the first calls would wait for, and finish what an earlier process left in any namespace. Raises `LeanMemoryError`."""
-    with tempfile.TemporaryDirectory(prefix="lean-memory-") as folder, MemoryService(folder, embedder=embedder) as trial:
-        trial.add("warm", "I moved to Porto on 3 May 2024.")
-        trial.search("warm", "Where do I live?")
-    for status in memory.status():
-        if status.unfinished and status.writable:
-            memory.facts(status.name, limit=1)
 
 
 if __name__ == "__main__":
