@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import threading
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -104,6 +105,43 @@ def test_a_small_file_of_endless_records_is_not_unpacked_onto_a_disk_without_roo
         pass
     with pytest.raises(DamagedFileError):
         memory.import_(bomb)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"kind":"episode","text":[' + b"[]," * 1_000_000 + b"[]]}",
+        b"{" + b",".join(b'"%d":1' % number for number in range(300_000)) + b"}",
+        b'{"kind":"' + b'\\"' * 1_000_000,
+    ],
+)
+def test_a_long_line_that_is_no_record_is_refused_before_anything_is_made_of_it(tmp_path: Path, line: bytes) -> None:
+    with zipfile.ZipFile(tmp_path / "bomb.leanmem", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("records.jsonl", line + b"\n")
+        told = {
+            "namespace": "ana",
+            "schema_version": 2,
+            "at": 0,
+            "records": 1,
+            "counts": {},
+            "sha256": hashlib.sha256(line + b"\n").hexdigest(),
+        }
+        packed.writestr("manifest.json", json.dumps({"format": "lean-memory bundle", "version": 1, **told}))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedFileError), opened_bundle(tmp_path / "bomb.leanmem", None, room=1 << 30) as (_, records):
+            next(records)
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(line)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_long_text_of_brackets_and_quotes_comes_in_as_it_was(memory: Memory, tmp_path: Path) -> None:
+    text = 'Look: [{"a", "b"}] \\ ' * 10_000
+    with Memory(root=tmp_path / "there", embedder=WordEmbedder()) as there:
+        there.add("ana", text, t_ref=day(1))
+        there.export("ana", tmp_path / "long.leanmem")
+    assert memory.import_(tmp_path / "long.leanmem", apply=True).episodes == 1
 
 
 def test_something_that_is_no_file_is_not_read(memory: Memory, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import secrets
 import zipfile
 import zlib
@@ -35,6 +36,12 @@ FIRST_ENTRY = "records.jsonl"
 _MANIFEST = "manifest.json"
 _LONGEST_LINE = 64 << 20
 _LONGEST_MANIFEST = 1 << 20
+_SHORT_LINE = 1 << 16
+"""Bytes; what is made of a line of so many fits into a few megabytes, whatever stands in it."""
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
+"""A string, also one that does not end, or where a member begins."""
+_MOST_TOKENS = 1_000
+"""Many times what the columns of a record need."""
 
 Plain = str | int | float | None
 
@@ -170,12 +177,24 @@ def _records(path: Path, manifest: Manifest, lines: IO[bytes]) -> Iterator[Mappi
         while line := lines.readline(_LONGEST_LINE):
             digest.update(line)
             count += 1
+            if len(line) > _SHORT_LINE and not _is_flat(line):
+                raise ValueError("a record holds other things than values")
             record = json.loads(line)
             if not isinstance(record, dict):
                 raise ValueError("a record is no object")
             yield cast("dict[str, Any]", record)
         if count != manifest.records or digest.hexdigest() != manifest.sha256:
             raise ValueError("the records are not those of the manifest")
+
+
+def _is_flat(line: bytes) -> bool:
+    """Whether a line can be a record: one object of a few members and nothing nested, of which many times its size in memory would be made."""
+    opened = 0
+    for count, token in enumerate(_TOKEN.finditer(line)):
+        opened += token[0] in {b"[", b"{"}
+        if opened > 1 or count > _MOST_TOKENS:
+            return False
+    return True
 
 
 @contextmanager
