@@ -79,6 +79,15 @@ def test_forgetting_names_the_backups_that_may_hold_it_and_scrubbing_says_what_t
     assert "none was changed" in command.done("backup", "--scrub")
 
 
+def test_who_forgets_is_told_that_copies_elsewhere_are_not_looked_at(command: Command, tmp_path: Path) -> None:
+    command.done("add", "I like walnuts.")
+    command.done("backup", str(tmp_path / "mine"))
+    forgotten = command.done("forget", "--sentence", "I like walnuts.", "--yes")
+    scrubbed = command.done("backup", "--scrub")
+    assert "No backup in the data folder holds" in scrubbed
+    assert all("folders of your own and exports are not looked at" in told for told in (forgotten, scrubbed))
+
+
 def test_nothing_to_back_up_makes_no_backup(command: Command) -> None:
     empty = command.run("backup")
     assert (empty.code, empty.is_one_sentence()) == (1, True)

@@ -13,6 +13,7 @@ from lean_memory_bridge.custody_client import CustodyClient
 from lean_memory_bridge.schemas.custody import ForgetAllRequest
 from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
+from lean_memory_desktop.cli.keeping import NOT_LOOKED_AT
 from lean_memory_desktop.cli.moments import read_moment
 from lean_memory_desktop.cli.opening import (
     check_namespace,
@@ -132,6 +133,7 @@ def clear(options: Options) -> int:
     else:
         say(f"The namespace {namespace!r} is gone.")
         _name_copies(copies)
+        say(NOT_LOOKED_AT)
     return Exit.FINE
 
 
@@ -231,6 +233,7 @@ def _report(results: list[ForgetResult], options: Options) -> None:
             say(Path(name).parent.name, indent=2)
         say(f"`{_scrubbing(options)}` makes them again without it.")
     _name_copies(copies - backups)
+    say(NOT_LOOKED_AT)
 
 
 def _scrubbing(options: Options) -> str:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from lean_memory import Memory
     from lean_memory.custody import Backup, Restored
 
+NOT_LOOKED_AT = "Backups in folders of your own and exports are not looked at; what they hold stays in them until you delete them."
+"""What a person must know who wants every copy gone."""
+
 
 def backup(options: Options) -> int:
     """Back up every namespace, or the one that was named."""
@@ -88,13 +91,14 @@ def _scrub(options: Options, memory: Memory) -> int:
         for path in done.backups:
             say(path.name, indent=2)
     else:
-        say(f"No backup holds anything of {options.namespace!r} that was forgotten; none was changed.")
+        say(f"No backup in the data folder holds anything of {options.namespace!r} that was forgotten; none was changed.")
     for sentence in done.left:
         complain(f"Not done: {sentence}")
     if done.holding_copies:
         say("These files may still hold a copy; delete them if it must go there too:")
         for name in done.holding_copies:
             say(name, indent=2)
+    say(NOT_LOOKED_AT)
     return Exit.FAILED if done.left else Exit.FINE
 
 
