@@ -68,6 +68,7 @@ def test_nothing_in_a_file_acts_by_itself(memory: Memory, root: Path) -> None:
     with Memory(root=root, embedder=WordEmbedder()) as again:
         again.add("ana", "I like tea.")
         assert {fact.object for fact in again.facts("ana")} == {"Rome", "tea"}
+        assert any("taken" in problem for problem in again.check("ana"))
 
 
 WRITTEN = (

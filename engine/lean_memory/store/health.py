@@ -14,6 +14,7 @@ from lean_memory.store.connection import pragma_int
 from lean_memory.store.namespaces import size_on_disk
 from lean_memory.store.old_vectors import check_vectors
 from lean_memory.store.overlaps import OVERLAPS
+from lean_memory.store.own_schema import told_if_not_ours
 
 _SHOWN = 3
 _AHEAD_MS = 24 * 60 * 60 * 1000
@@ -96,7 +97,7 @@ def check_invariants(con: apsw.Connection) -> list[str]:
     problems = [f"SQLite finds the file damaged: {row[0]}." for row in con.execute("PRAGMA quick_check(10)") if row[0] != "ok"]
     problems += [f"A row of {row[0]} refers to a row of {row[2]} that is not there." for row in con.execute("PRAGMA foreign_key_check")]
     problems += [sentence for rule, query in _RULES if (sentence := _broken(con, rule, query)) is not None]
-    return problems + _words_that_disagree(con) + check_vectors(con)
+    return problems + _words_that_disagree(con) + check_vectors(con) + told_if_not_ours(con)
 
 
 def read_status(con: apsw.Connection, name: str, path: Path, refusal: StorageError | None, now: Instant) -> NamespaceStatus:

@@ -21,6 +21,7 @@ _Object = tuple[str, str, str, str | None]
 """The type, the name, the table and the script of what a file is made of."""
 _OBJECTS = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
 _TOLD = 3
+_SHOWN = 200
 
 
 def refuse_more_than_ours(path: Path) -> None:
@@ -29,21 +30,32 @@ def refuse_more_than_ours(path: Path) -> None:
     For files that nobody has open. One of a version that is still to come passes, as nobody knows what it is made of: it is not restored.
     """
     with errors_translated(path), contextlib.closing(open_connection(path, busy_timeout_ms=0, readonly=True, immutable=True)) as con:
-        _refuse(con, path)
+        strange = _not_ours(con)
+    if strange:
+        raise DamagedFileError(f"{path} is not made as this program makes its files ({_told(strange)}), so it was not used.")
 
 
-def _refuse(con: apsw.Connection, path: Path) -> None:
+def told_if_not_ours(con: apsw.Connection) -> list[str]:
+    """What an open file is made of beside what this program makes, a sentence for all of it."""
+    strange = _not_ours(con)
+    return [f"The file is not made as this program makes its files ({_told(strange)}), and no backup of it comes back."] if strange else []
+
+
+def _not_ours(con: apsw.Connection) -> list[str]:
+    """The names of what is more, less or other in an open file than in one that was made here; none where its version is still to come."""
     version, newest = pragma_int(con, "user_version"), builtin_migrations()[-1].version
     if version > newest:
-        return
+        return []
     found = cast("list[_Object]", con.execute(_OBJECTS).fetchall())
     needed, statistics = _made(version)
     if needed <= set(found):
         needed |= _of_models(con)
-    strange = {name for _, name, *_ in (set(found) - statistics) ^ needed}
-    if strange or len(found) > len(set(found)):
-        names = ", ".join(sorted(strange)[:_TOLD]) or "the same twice"
-        raise DamagedFileError(f"{path} is not made as this program makes its files ({names[:200]}), so it was not used.")
+    strange = sorted({name for _, name, *_ in (set(found) - statistics) ^ needed})
+    return strange if strange or len(found) == len(set(found)) else ["the same twice"]
+
+
+def _told(names: list[str]) -> str:
+    return ", ".join(names[:_TOLD])[:_SHOWN]
 
 
 def _of_models(con: apsw.Connection) -> frozenset[_Object]:
