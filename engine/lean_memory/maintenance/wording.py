@@ -13,11 +13,16 @@ from lean_memory.maintenance.lexicon import Forms, Lexicon, forms, lexicon, name
 
 _UNSPACED = r"\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff\u3041-\u30ff\u31f0-\u31ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _TOKEN = re.compile(
-    rf"(?P<number>\d+(?:[.,:/]\d+)*)|(?P<mark>[%$€£¥￥])|(?P<character>[{_UNSPACED}])|(?P<word>(?:(?![{_UNSPACED}])[^\W\d_])+"
+    rf"(?P<number>\d+(?:[.,:/]\d+)*)|(?P<mark>[%$€£¥￥])|(?P<character>[{_UNSPACED}])|(?P<label>[^\W\d_]+(?:\+\+?|#)(?!\w)|\b[A-Z]{{1,2}}[-−](?!\w))|(?P<word>(?:(?![{_UNSPACED}])[^\W\d_])+"
     rf"(?:['’](?:(?![{_UNSPACED}])[^\W\d_])+)*)|(?P<stop>[.!?。！？;；]+)|(?P<comma>[,，、:：])"
 )
 _CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
 _POINTED = re.compile(r"\b(?:[^\W\d_]\.){2,}")
+_MINUS = re.compile(rf"(?:(?<![\w)\].])|(?<=[{_UNSPACED}]))[-−](?=\d)")
+_FEET = re.compile(r"(?<=\d)['’′](?=[\s\d.,;)]|$)")
+_INCHES = re.compile(r"(?<=\d)[\"″](?=[\s.,;)]|$)")
+_MILLI_OR_MEGA = re.compile(r"[mM](?:Wh?|V|Ah?|Hz|Pa|J|N|eV)")
+_BITS = re.compile(r"[KMGT]b")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _TITLED = 0.6
 _CURRENCIES = frozenset("$€£¥")
@@ -89,7 +94,7 @@ def wording(text: str) -> Wording:
     """Read a sentence of any language; what the lexicon of its language does not know is an ordinary word."""
     code = language(text)
     known = lexicon(code)
-    raw = list(_raw(_joined(_clock_times(unicodedata.normalize("NFKC", text)))))
+    raw = list(_raw(_joined(_signed(_clock_times(unicodedata.normalize("NFKC", text))))))
     titled = _is_titled(raw)
     words = tuple(_with_amounts(list(_read(raw, known, titled)), known))
     says_from = next((place for place, each in enumerate(raw) if each.folded in known.stative), None)
@@ -116,6 +121,17 @@ def _clock_times(text: str) -> str:
         return f"{hour}:{found[2] or '00'}"
 
     return _CLOCK.sub(told, text)
+
+
+def _signed(text: str) -> str:
+    """Signs at a figure as words: "-5" as "minus 5", 6' as "6 feet" and 6" as "6 inches", where it closes no quotation."""
+
+    def told(found: re.Match[str]) -> str:
+        return found[0] if text.count(found[0], 0, found.start()) % 2 else " inches"
+
+    inches = _INCHES.sub(told, text)
+    quotes = re.search(r"(?:^|\W)['‘]", inches)
+    return _MINUS.sub("minus ", inches if quotes else _FEET.sub(" feet ", inches))
 
 
 def _joined(text: str) -> str:
@@ -154,7 +170,7 @@ def _read(raw: Sequence[_Raw], known: Lexicon, titled: bool) -> Iterator[Word]:
         owns = each.folded.endswith(("'s", "s'"))
         key = entry.removesuffix("'s").removesuffix("'")
         # What is written in capitals alone is a name, whatever word it looks like: "US", "IT".
-        is_acronym = mixed and len(each.text) > 1 and each.text.isupper()
+        is_acronym = mixed and each.kind == "word" and len(each.text) > 1 and each.text.isupper()
         kind = Kind.NAME if is_acronym else Kind.SIGN if sign else _kind(each, key, known, titled)
         if kind is not None:
             yield Word(
@@ -193,12 +209,15 @@ def _entry_at(raw: Sequence[_Raw], place: int, known: Lexicon) -> tuple[int, str
         if known.lists(entry) and f"{before}{joint}{entry}" not in known.apart:
             return size, entry, known.signs.get(entry, "")
     folded = raw[place].folded
-    return 1, folded, known.signs.get(folded, "not" if folded.endswith("n't") else "")
+    return 1, folded, known.signs.get(folded, "not" if folded.endswith("n't") else "minus" if folded == "minus" else "")
 
 
 def _kind(each: _Raw, key: str, known: Lexicon, titled: bool) -> Kind | None:
     """What a word is, unless it says nothing by itself."""
-    if each.kind in {"number", "mark"} or key in known.numbers:
+    if each.kind in {"number", "mark", "label"} or key in known.numbers:
+        return Kind.NUMBER
+    if len(each.text) == 1 and each.text.isupper() and not (each.starts or titled or key in known.person):
+        # Of a letter alone every other letter is another one, as of a figure: "vitamin B", "plan A".
         return Kind.NUMBER
     for words, kind in (
         (known.relation, Kind.RELATION),
@@ -238,12 +257,21 @@ def _amount(words: list[Word], place: int, known: Lexicon) -> tuple[Word, int]:
     figure, read = _figure(words, place, known)
     place += read
     if place < len(words) and not unit:
-        found = units().get(words[place].key)
+        found = _unit(words[place])
         if found and read:
             unit, place = found, place + 1
     shown = " ".join(word.shown for word in words[start : max(place, start + 1)])
     key = f"{figure} {unit}".strip() or words[start].key
     return replace(words[start], key=key, shown=shown, kind=Kind.NUMBER), max(place - start, 1)
+
+
+def _unit(word: Word) -> str | None:
+    """The unit that a word behind a figure is, where it is one. Case counts where it makes another unit: "mW" and "MW", "MB" and "Mb"."""
+    if word.kind is Kind.NUMBER and len(word.shown) == 1 and word.shown.isupper():
+        return word.shown
+    if _MILLI_OR_MEGA.fullmatch(word.shown):
+        return word.shown
+    return f"{word.key}it" if _BITS.fullmatch(word.shown) else units().get(word.key)
 
 
 def _figure(words: list[Word], place: int, known: Lexicon) -> tuple[str, int]:

@@ -101,6 +101,43 @@ def test_what_two_sentences_differ_in_is_told_by_its_kind(one: str, other: str, 
     assert differs(one, other) is kind
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The greenhouse alarm rings at minus 5 degrees.", "The greenhouse alarm rings at 5 degrees."),
+        ("The greenhouse alarm rings at -5 degrees.", "The greenhouse alarm rings at 5 degrees."),
+        ("The backup script is written in C.", "The backup script is written in C++."),
+        ("The backup script is written in C#.", "The backup script is written in C++."),
+        ("My blood type is A+.", "My blood type is A-."),
+        ("Vitamin B helps me sleep", "Vitamin D helps me sleep"),
+        ("The radio has 5 mW", "The radio has 5 MW"),
+        ("The line carries 100 MB a second", "The line carries 100 Mb a second"),
+        ("The shelf is 6' wide.", 'The shelf is 6" wide.'),
+        ("Bob must call the landlord on Friday.", "Bob should call the landlord on Friday."),
+        ("I take the bus unless it rains", "I take the bus if it rains"),
+        ("I visit Rome in May", "I visit Rome until May"),
+        ("Everyone but Bob came", "Everyone and Bob came"),
+        ("I have few friends", "I have a few friends"),
+        ("Bob muss den Vermieter anrufen.", "Bob sollte den Vermieter anrufen."),
+    ],
+)
+def test_a_sign_a_letter_or_a_small_word_makes_another_thing_of_it(one: str, other: str) -> None:
+    assert differs(one, other) in {Differs.NUMBER, Differs.SIGN}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The alarm rings at -5 degrees.", "The alarm rings at minus 5 degrees."),
+        ("The disk holds 5 MB.", "The disk holds 5 megabytes."),
+        ("The shelf is 6' wide.", "The shelf is 6 feet wide."),
+        ("My blood type is A+.", "The blood type of me is A+."),
+    ],
+)
+def test_a_sign_written_otherwise_is_the_same(one: str, other: str) -> None:
+    assert differs(one, other) is None
+
+
 def test_one_sentence_may_say_a_little_more_and_is_known_to() -> None:
     found = compare(wording("The dog sleeps in the basket."), wording("The small dog sleeps in the basket."))
     assert found.same
