@@ -76,6 +76,8 @@ def _add_lines(options: Options, saying: Saying) -> int:
     if options.words and options.words != ["-"]:
         raise BadUseError("--lines reads standard input; leave out the text, or leave out --lines.")
     lines = [(number, line.strip()) for number, line in enumerate(read_standard_input().splitlines(), start=1) if line.strip()]
+    if not lines:
+        raise BadUseError("Standard input holds no line to remember; nothing was stored.")
     intake = _Intake(options.namespace, saying)
     with open_memory(options) as memory, PoliteInterrupt() as interrupt, progress(len(lines), "Remembering") as bar:
         for start in range(0, len(lines), _BATCH):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lean_memory.errors import LeanMemoryError
+from lean_memory.errors import LeanMemoryError, NotFoundError
 from lean_memory_desktop.cli.adding import PoliteInterrupt
 from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, progress, say, write_json
 from lean_memory_desktop.cli.moments import show_moment
@@ -28,7 +28,11 @@ def bring_in(options: Options) -> int:
         if not options.words:
             return _list(options, memory.older_files())
         if not (options.yes or options.dry_run or can_ask()):
-            raise BadUseError("There is no terminal to ask you at; add --yes to bring it in, or --dry-run to see what would come of it.")
+            if not (path := _path(options)).exists():
+                raise NotFoundError(f"There is nothing at {path}; nothing was brought in.")
+            raise BadUseError(
+                "There is no terminal to ask you at, so nothing was brought in; add --yes to bring it in, or --dry-run to see what would come of it."
+            )
         if not options.yes:
             previewed = _run(options, memory, apply=False)
             if options.dry_run or previewed.state == "stopped" or not _agreed(options, previewed):
@@ -41,8 +45,12 @@ def bring_in(options: Options) -> int:
     return _told(options, done, applied=True)
 
 
+def _path(options: Options) -> Path:
+    return Path(options.words[0]).expanduser().absolute()
+
+
 def _run(options: Options, memory: Memory, *, apply: bool) -> Report:
-    path, kind = Path(options.words[0]).expanduser().absolute(), options.kind
+    path, kind = _path(options), options.kind
     into = options.namespace if "namespace" in vars(options) else None
     verb = memory.bring_in if apply else memory.preview_bring_in
     with PoliteInterrupt() as interrupt, progress(_PARTS, "Bringing in" if apply else "Reading") as bar:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, cast
@@ -18,6 +17,7 @@ from lean_memory_desktop.cli.moments import read_moment
 from lean_memory_desktop.cli.opening import (
     check_namespace,
     check_root,
+    command_line,
     data_root,
     find_fact,
     is_passage,
@@ -210,7 +210,7 @@ def _agreed(options: Options, warning: str, sentences: list[str]) -> bool:
     if options.yes:
         return True
     if not can_ask():
-        raise BadUseError("This erases for good, and there is no terminal to ask you at; add --yes if you mean it.")
+        raise BadUseError("This erases for good, and there is no terminal to ask you at, so nothing was erased; add --yes if you mean it.")
     complain(warning)
     for sentence in sentences:
         complain(sentence, indent=2)
@@ -237,8 +237,7 @@ def _report(results: list[ForgetResult], options: Options) -> None:
 
 
 def _scrubbing(options: Options) -> str:
-    words = ["lean-memory", "backup", "--scrub", *(["--root", str(data_root(options))] if "root" in vars(options) else [])]
-    return shlex.join([*words, *(["-n", options.namespace] if "namespace" in vars(options) else [])])
+    return command_line(options, "backup", "--scrub", *(["-n", options.namespace] if "namespace" in vars(options) else []))
 
 
 def _name_copies(names: Iterable[str]) -> None:

@@ -53,6 +53,9 @@ def restore(options: Options) -> int:
     with open_files(options) as memory:
         if not options.words:
             return _list(options, memory.backups())
+        if not options.yes:
+            # Nobody is asked about a backup that is not there or cannot be read.
+            memory.would_restore(options.words[0], namespace=only)
         if not _agreed(options, only):
             return Exit.FAILED
         done = memory.restore(options.words[0], namespace=only)
@@ -125,7 +128,9 @@ def _agreed(options: Options, only: str | None) -> bool:
     if options.yes:
         return True
     if not can_ask():
-        raise BadUseError("This replaces what the memory holds now, and there is no terminal to ask you at; add --yes if you mean it.")
+        raise BadUseError(
+            "This replaces what the memory holds now, and there is no terminal to ask you at, so nothing was changed; add --yes if you mean it."
+        )
     what = "every namespace that the backup holds" if only is None else f"the namespace {only!r}"
     complain(
         f"What {what} remembers now is replaced by {options.words[0]}, but for what was forgotten since. The present state is kept aside."

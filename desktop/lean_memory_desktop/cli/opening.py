@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import tzinfo
@@ -119,6 +120,11 @@ def data_root(options: Options) -> Path:
                 "Name a folder with --root or LM_DATA_ROOT."
             )
     return root
+
+
+def command_line(options: Options, *words: str) -> str:
+    """What to type for another command about the same data folder."""
+    return shlex.join(["lean-memory", *words, *(["--root", str(data_root(options))] if "root" in vars(options) else [])])
 
 
 def zone_of(options: Options) -> tzinfo | None:

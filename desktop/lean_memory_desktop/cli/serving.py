@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 from lean_memory_desktop.cli.console import complain, say
-from lean_memory_desktop.cli.opening import data_root
+from lean_memory_desktop.cli.opening import command_line, data_root
 from lean_memory_desktop.cli.options import Exit, Options
 from lean_memory_desktop.ending import heeded
 
@@ -28,20 +28,22 @@ def serve(options: Options) -> int:
     root = data_root(options)
     with instance.claimed(root) as mine:
         if not mine:
-            complain(_already(root, instance.supervisor_pid(root)))
+            complain(_already(options, root, instance.supervisor_pid(root)))
             return EXIT_ALREADY_RUNNING
+        if sys.stderr.isatty():
+            complain(f"Lean Memory starts for {root}.")
         return supervise(root, options.idle_exit, lambda: _greet(root))
 
 
-def _already(root: Path, process: int | None) -> str:
+def _already(options: Options, root: Path, process: int | None) -> str:
     from lean_memory_bridge.runtime import find
 
-    live = find(root)
+    live, opens = find(root), command_line(options, "open")
     at = "" if live is None else f" at {live.address}"
     named = "" if process is None else f" (process {process})"
     end = "" if process is None else f", or end process {process}"
     return (
-        f"Lean Memory already runs for {root}{at}{named}; `lean-memory open` shows it. To stop it, choose Quit in the tray's menu or press Ctrl-C "
+        f"Lean Memory already runs for {root}{at}{named}; `{opens}` shows it. To stop it, choose Quit in the tray's menu or press Ctrl-C "
         f"in its terminal{end}. One that an assistant started leaves by itself ten minutes after the last call."
     )
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lean_memory.errors import StorageError
 from lean_memory.settings import read_settings
 from lean_memory_desktop.cli.console import complain, say
-from lean_memory_desktop.cli.opening import data_root
+from lean_memory_desktop.cli.opening import command_line, data_root
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
@@ -127,19 +127,20 @@ def _headless(options: Options, root: Path, lacking: str) -> int:
     place = taken_over(root) if instance.leaves_by_itself(root) else instance.claimed(root)
     with place as mine:
         if mine:
-            return serving.supervise(root, None, lambda: _tell_the_way(root))
+            return serving.supervise(root, None, lambda: _tell_the_way(options, root))
     options.only_print = True
     return window.open(options)
 
 
-def _tell_the_way(root: Path) -> None:
+def _tell_the_way(options: Options, root: Path) -> None:
     from lean_memory_bridge.client import ServiceClient
     from lean_memory_desktop.way_in import link_to
 
     service = ServiceClient.find(root)
     if service is not None:
         say(f"Your memory is at {link_to(service, '')}")
-        say("That lets one browser of this computer in, once and within 2 minutes; `lean-memory open` makes another one. Ctrl-C ends it.")
+        another = command_line(options, "open")
+        say(f"That lets one browser of this computer in, once and within 2 minutes; `{another}` makes another one. Ctrl-C ends it.")
         sys.stdout.flush()
 
 
