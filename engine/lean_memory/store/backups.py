@@ -322,7 +322,7 @@ def _damaged(folder: Path) -> DamagedFileError:
 
 def _place_for(root: Path, now: Instant, occasion: Occasion) -> Path:
     at = dt.datetime.fromtimestamp(now / 1000, dt.UTC)
-    return root / BACKUPS / f"{at:%Y%m%dT%H%M%SZ}-{occasion.value}-{secrets.token_hex(2)}"
+    return root / BACKUPS / f"{at:%Y%m%dT%H%M%SZ}-{occasion.value}-{secrets.token_hex(4)}"
 
 
 def room_at(root: Path) -> int:
