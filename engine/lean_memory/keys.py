@@ -20,7 +20,7 @@ def value_key(text: str) -> str:
 
     Quotation marks, apostrophes, dashes and full-width letters, which keyboards choose for their writers, are written in one way.
     """
-    key = name_key(text).translate(_TYPED_ALIKE)
+    key = _SPACED_SIGN.sub(r"\1\2", name_key(text).translate(_TYPED_ALIKE))
     bare = unwrapped(key)
     while bare and _is_edge(bare[-1]) and not ends_with_a_sign(bare):
         bare = bare[:-1]
@@ -54,13 +54,14 @@ def _is_edge(character: str) -> bool:
 _QUOTES = "'\"‘’“”«»"
 _DOTS_BEFORE = re.compile(r"^(?:\.\.+|…)\s*")
 _SIGN_BEFORE = re.compile(r"[-−]?\.?\d")
-_SIGN_AFTER = re.compile(r"""(?:\d ?[%‰]|\d['"]|[^\W\d_]\#|(?<![^\s(])[^\W\d_]{1,2}[*-])$""")
+_SPACED_SIGN = re.compile(r"(\d)\s+([%‰])")
+_SIGN_AFTER = re.compile(r"""(?:\d ?[%‰]|\d['"]|[^\W\d_]\#|(?<![^\s(])(?:[a-go]|ab)[*-])$""", re.IGNORECASE)
 
 
 _TYPED_ALIKE = (
     dict.fromkeys(map(ord, "‘’‛ʼ＇"), "'")
     | dict.fromkeys(map(ord, "“”„‟＂"), '"')
     | dict.fromkeys(map(ord, "‐‑‒–—―−－"), "-")
-    | {wide: chr(wide - 0xFEE0) for wide in (*range(0xFF10, 0xFF1A), *range(0xFF41, 0xFF5B))}
+    | {wide: chr(wide - 0xFEE0) for wide in (*map(ord, "＃％＊＋"), *range(0xFF10, 0xFF1A), *range(0xFF41, 0xFF5B))}
 )
 _EDGE_CATEGORIES = frozenset({"Pc", "Pd", "Pe", "Pf", "Pi", "Po", "Ps"})

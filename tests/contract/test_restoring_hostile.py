@@ -79,7 +79,7 @@ WRITTEN = (
     "UPDATE fact SET reasons = '{'",
     "UPDATE fact SET confidence = 9e999",
     "UPDATE episode SET state = 'lost'",
-    "UPDATE episode SET tz = 'Nowhere/There'",
+    "UPDATE episode SET tz = '../../etc/zone'",
     "UPDATE setting SET value = 9007199254740992000 WHERE key = 'next_moment'",
 )
 
@@ -100,3 +100,13 @@ def test_a_copy_of_the_far_future_is_refused(memory: Memory, copy: Path) -> None
         memory.restore(copy)
     change(copy, "UPDATE setting SET value = value - 2 * 24 * 60 * 60 * 1000 WHERE key = 'next_moment'")
     memory.restore(copy)
+
+
+def test_a_name_that_looks_like_bytes_and_a_zone_of_another_computer_come_back(memory: Memory, tmp_path: Path) -> None:
+    memory.add("hex:notes", "I live in Rome.")
+    backup = memory.backup()
+    path = tmp_path / "copy.db"
+    path.write_bytes((backup.path / backup.namespaces[0].file).read_bytes())
+    change(path, "UPDATE episode SET tz = 'Moon/Tycho'")
+    memory.restore(path)
+    assert [fact.object for fact in memory.facts("hex:notes")] == ["Rome"]

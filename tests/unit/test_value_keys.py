@@ -29,6 +29,9 @@ def test_a_sign_is_a_part_of_a_value(one: str, other: str) -> None:
         ("'85'", "85"),
         ("*bold*", "bold"),
         ("−5", "-5"),
+        ("50 %", "50%"),
+        ("５０％", "50%"),
+        ("me—", "me"),
     ],
 )
 def test_what_stands_around_a_value_is_none(one: str, other: str) -> None:

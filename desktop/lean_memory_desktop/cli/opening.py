@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import tzinfo
@@ -124,7 +126,8 @@ def data_root(options: Options) -> Path:
 
 def command_line(options: Options, *words: str) -> str:
     """What to type for another command about the same data folder."""
-    return shlex.join(["lean-memory", *words, *(["--root", str(data_root(options))] if "root" in vars(options) else [])])
+    typed = ["lean-memory", *words, *(["--root", str(data_root(options))] if "root" in vars(options) else [])]
+    return subprocess.list2cmdline(typed) if sys.platform == "win32" else shlex.join(typed)
 
 
 def zone_of(options: Options) -> tzinfo | None:

@@ -186,8 +186,8 @@ def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: P
     )
     if not predicate or about is None:
         return []
-    if emit.predicate.startswith("@~") and reading.polarity is Polarity.NEGATIVE:
-        return []  # "we never meet on Mondays" measures nothing
+    if (emit.predicate.startswith("@~") or emit.multi is False) and reading.polarity is Polarity.NEGATIVE:
+        return []  # "we never meet on Mondays" measures nothing, "I have never bought a house" is no state of anything
     values = _subjects(hit, subject, place.pack) if emit.object == "=S" else _values(emit, predicate, hit, place.pack)
     drafts = [_candidate(one, predicate, value, hit.rule, place, reading=reading) for one in _each(about, hit, place) for value in values]
     if place.apart:

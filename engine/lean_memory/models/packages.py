@@ -82,8 +82,11 @@ def take_in(root: Path, file: Path, *, report: Callable[[float], None] = lambda 
     """
     folder = packages_folder(root)
     fresh, old = folder.with_name(f".{folder.name}-new"), folder.with_name(f".{folder.name}-old")
+    if not file.is_file():
+        raise InvalidInputError(f"There is no file {file}. Nothing was changed.")
     try:
         private_folder(folder.parent)
+        _back(old, folder)
         _remove(fresh, old)
         with zipfile.ZipFile(file) as held:
             pack = _checked(held, file)
@@ -91,11 +94,12 @@ def take_in(root: Path, file: Path, *, report: Callable[[float], None] = lambda 
         if folder.exists():
             folder.rename(old)
         fresh.rename(folder)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise InvalidInputError(f"{file.name} is damaged or no pack of packages ({error}). Fetch it anew.") from error
     except OSError as error:
         raise ModelFetchError(f"The packages cannot be unpacked into {folder}: {error.strerror or error}.") from error
     finally:
+        _back(old, folder)
         _remove(fresh, old)
     return pack
 
@@ -103,11 +107,23 @@ def take_in(root: Path, file: Path, *, report: Callable[[float], None] = lambda 
 def remove(root: Path) -> bool:
     """Delete what a pack brought; whether there was anything. Raises `ModelFetchError` where it stays."""
     folder = packages_folder(root)
-    was_there = folder.exists()
-    _remove(folder)
-    if folder.exists():
-        raise ModelFetchError(f"{folder} cannot be deleted; something may be using it.")
-    return was_there
+    if not folder.exists():
+        return False
+    gone = folder.with_name(f".{folder.name}-gone")
+    _remove(gone)
+    try:
+        # Whole or not at all, also where a program that uses them keeps some of them from going.
+        folder.rename(gone)
+    except OSError as error:
+        raise ModelFetchError(f"{folder} cannot be deleted ({error.strerror or error}); end Lean Memory first, if it runs.") from error
+    _remove(gone)
+    return True
+
+
+def _back(old: Path, folder: Path) -> None:
+    """Put the earlier pack back where a kill or an error came between its going and the coming of the new one."""
+    if old.exists() and not folder.exists():
+        old.rename(folder)
 
 
 def _remove(*folders: Path) -> None:

@@ -46,6 +46,8 @@ def _not_ours(con: apsw.Connection) -> list[str]:
     version, newest = pragma_int(con, "user_version"), builtin_migrations()[-1].version
     if version > newest:
         return []
+    if version < 1:
+        return ["its version"]
     found = cast("list[_Object]", con.execute(_OBJECTS).fetchall())
     needed, statistics = _made(version)
     if needed <= set(found):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from typing import cast
@@ -14,12 +15,13 @@ from lean_memory.store.bundle_rows import KINDS, declared
 from lean_memory.store.bundle_values import Column, is_limited, moment, stored
 from lean_memory.store.scrub import next_moment
 
+_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,3}")
 _AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 """Clocks that are merely wrong are so by less."""
 
 
-def refuse_other_rows(con: apsw.Connection, name: str, now: Instant) -> None:
-    """Raise `DamagedFileError` if a value in the open copy of a namespace is none that stands there, `InvalidInputError` for one of the far future."""
+def refuse_other_rows(con: apsw.Connection, name: str) -> None:
+    """Raise `DamagedFileError` if a value in the open copy of a namespace is none that stands there."""
     try:
         moment(next_moment(con))
         for kind in KINDS:
@@ -28,7 +30,6 @@ def refuse_other_rows(con: apsw.Connection, name: str, now: Instant) -> None:
         raise DamagedFileError(
             f"The copy of “{quoted(name)}” holds what this program does not write ({error}), so it was not used."
         ) from error
-    refuse_what_is_to_come(next_moment(con), now)
 
 
 def refuse_what_is_to_come(recorded: Instant, now: Instant) -> None:
@@ -45,12 +46,19 @@ def _check(con: apsw.Connection, kind: str) -> None:
     columns = declared(con, kind).values()
     for column in columns:
         for value in _to_look_at(con, kind, column):
-            if not (isinstance(value, bytes) and column.type in {"", "BLOB"}):
+            if not _is_as_stored(column, value):
                 stored(kind, column, value)
     texts = [column.name for column in columns if column.type == "TEXT"]
     # The driver refuses a text that is none.
     for _ in con.execute(f"SELECT {', '.join(texts)} FROM {kind}") if texts else ():
         pass
+
+
+def _is_as_stored(column: Column, value: object) -> bool:
+    """Whether a value can be told from the bundle's form of it, bytes as text, or is a zone that another computer may know better."""
+    if column.name == "tz":
+        return isinstance(value, str) and _ZONE.fullmatch(value) is not None
+    return (isinstance(value, bytes) and column.type == "BLOB") or (column.type == "" and isinstance(value, (bytes, str)))
 
 
 def _to_look_at(con: apsw.Connection, kind: str, column: Column) -> Iterator[object]:

@@ -38,7 +38,7 @@ from lean_memory.store.migrate import builtin_migrations, put_in_place
 from lean_memory.store.namespace_store import NamespaceStore
 from lean_memory.store.namespaces import BACKUPS, COMPANIONS, SUFFIX, FileKind, kind_of, opened_to_look, path_of, remove_draft
 from lean_memory.store.own_schema import refuse_more_than_ours
-from lean_memory.store.restored_rows import refuse_other_rows
+from lean_memory.store.restored_rows import refuse_other_rows, refuse_what_is_to_come
 from lean_memory.store.scrub import Graves, Scrubbed, graves_of, next_moment, scrub
 
 _LINKS_APART = "UPDATE index_change SET change = change + ?"
@@ -194,7 +194,10 @@ def prepared(work: Path, name: str, moment: Instant | None, graves: Sequence[Gra
     refuse_more_than_ours(path_of(work, name))
     store = NamespaceStore.open(work, name, settings=settings, clock=clock, create=False)
     try:
-        store.look(lambda tx: refuse_other_rows(tx.connection, name, clock()))
+        store.look(lambda tx: refuse_other_rows(tx.connection, name))
+        if moment is not None:
+            # What is in its place may have been written under the same clock.
+            refuse_what_is_to_come(store.look(lambda tx: next_moment(tx.connection)), max(moment, clock()))
         scrubbed = store.change(lambda tx: scrub(tx, graves))
         store.purge_now(scrubbed.texts)
         if moment is not None:

@@ -41,6 +41,26 @@ def test_an_earlier_pack_is_replaced(root: Path, tmp_path: Path) -> None:
     assert [path.name for path in packages_folder(root).parent.iterdir()] == [packages_folder(root).name]
 
 
+def test_an_earlier_pack_stays_where_the_new_one_cannot_take_its_place(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    take_in(root, write_pack(tmp_path / "old.zip", more="old.py"))
+    rename = Path.rename
+
+    def refused(path: Path, target: Path) -> Path:
+        if path.name.endswith("-new"):
+            raise PermissionError(13, "Permission denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(ModelFetchError):
+        take_in(root, write_pack(tmp_path / "new.zip", more="new.py"))
+    assert (packages_folder(root) / "old.py").is_file()
+
+
+def test_a_pack_that_is_not_there_is_named(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"There is no file .*none\.zip"):
+        take_in(root, tmp_path / "none.zip")
+
+
 @pytest.mark.parametrize(("target", "python"), [("windows-arm64", PYTHON), (TARGET, "3.9")])
 def test_a_pack_for_another_computer_or_python_is_refused_and_names_both(root: Path, tmp_path: Path, target: str, python: str) -> None:
     with pytest.raises(InvalidInputError, match=rf"is for {target} and Python {python}; this is {TARGET} and Python {PYTHON}"):
@@ -64,8 +84,6 @@ def test_what_is_damaged_cut_off_or_no_pack_changes_nothing(root: Path, tmp_path
             take_in(root, tmp_path / name)
     with pytest.raises(InvalidInputError, match="not one of ours"):
         take_in(root, write_pack(tmp_path / "climbs.zip", more="../climbed.py"))
-    with pytest.raises(ModelFetchError, match=r"No such file"):
-        take_in(root, tmp_path / "nowhere.zip")
     assert lacking(root) == ()
     assert [path.name for path in packages_folder(root).parent.iterdir()] == [packages_folder(root).name]
     assert not list(root.rglob("climbed.py"))
