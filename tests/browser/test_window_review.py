@@ -257,7 +257,7 @@ def test_two_pages_see_each_others_decisions_and_say_so_in_place(browser: Browse
 
 def test_a_run_is_looked_at_first_and_done_on_a_second_word(window: Window, namespace: str) -> None:
     page = reviewing(window, namespace)
-    page.get_by_role("button", name="Tidy up now…").click()
+    page.locator("header").get_by_role("button", name="Tidy up now…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("This would happen")
     dialog.get_by_role("button", name="Do it").click()
@@ -275,7 +275,7 @@ def written_to(file: Path) -> Generator[None]:
 def test_a_run_is_stopped_and_the_page_says_so(window: Window, service: ServiceProcess) -> None:
     window.go("review")
     page = window.page
-    page.get_by_role("button", name="Tidy up now…").click()
+    page.locator("header").get_by_role("button", name="Tidy up now…").click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("This would happen")
     with written_to(service.root / "default.memory.db"):
