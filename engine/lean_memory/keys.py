@@ -22,29 +22,35 @@ def value_key(text: str) -> str:
     """
     key = _SPACED_SIGN.sub(r"\1\2", name_key(text).translate(_TYPED_ALIKE))
     bare = unwrapped(key)
-    while bare and _is_edge(bare[-1]) and not ends_with_a_sign(bare):
-        bare = bare[:-1]
-    while bare and _is_edge(bare[0]) and not opens_with_a_sign(bare):
-        bare = bare[1:]
-    return bare or key
+    # By places, as a text of a hundred thousand dashes would be copied as often.
+    start, end = 0, len(bare)
+    while end and _is_edge(bare[end - 1]) and not ends_with_a_sign(bare, end):
+        end -= 1
+    while start < end and _is_edge(bare[start]) and not opens_with_a_sign(bare, start):
+        start += 1
+    return bare[start:end] or key
 
 
 def unwrapped(value: str) -> str:
     """The value without the quotation marks around it and the dots that lead to it."""
     value = _DOTS_BEFORE.sub("", value.strip())
-    while len(value) > 1 and value[0] in _QUOTES and value[-1] in _QUOTES:
-        value = value[1:-1].strip()
-    return value
+    start, end = 0, len(value)
+    while end - start > 1 and value[start] in _QUOTES and value[end - 1] in _QUOTES:
+        start, end = start + 1, end - 1
+    return value[start:end].strip()
 
 
-def opens_with_a_sign(value: str) -> bool:
-    """Whether the punctuation that a value opens with is a part of it: -5, .5."""
-    return _SIGN_BEFORE.match(value) is not None
+def opens_with_a_sign(value: str, start: int = 0) -> bool:
+    """Whether the punctuation that a value opens with, from `start` on, is a part of it: -5, .5."""
+    return _SIGN_BEFORE.match(value, start) is not None
 
 
-def ends_with_a_sign(value: str) -> bool:
-    """Whether the punctuation that a value ends with is a part of it: 50%, 6" (where that closes no quotation), C#, AB-, A*."""
-    return _SIGN_AFTER.search(value, max(0, len(value) - 4)) is not None and not (value[-1] in _QUOTES and value[-1] in value[:-1])
+def ends_with_a_sign(value: str, end: int | None = None) -> bool:
+    """Whether the punctuation that a value ends with, at `end`, is a part of it: 50%, 6" (where that closes no quotation), C#, AB-, A*."""
+    end = len(value) if end is None else end
+    if _SIGN_AFTER.search(value, max(0, end - 4), end) is None:
+        return False
+    return value[end - 1] not in _QUOTES or value.find(value[end - 1], 0, end - 1) < 0
 
 
 def _is_edge(character: str) -> bool:
