@@ -107,3 +107,46 @@ def test_what_cannot_be_loaded_is_told_to_each_who_asks_and_logged_once(caplog: 
 
     asyncio.run(play())
     assert [record.getMessage() for record in caplog.records] == ["MCP is not served: ImportError"]
+
+
+def test_what_failed_to_load_is_tried_again_by_whoever_asks_after_a_rest(caplog: pytest.LogCaptureFixture) -> None:
+    room, rested, tries = Room(), asyncio.Event(), 0
+
+    def make() -> Room:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise ImportError("half of an update")
+        return room.make()
+
+    async def play() -> None:
+        door = McpDoor(make, rest=rested.wait)
+        async with door.running():
+            for _ in range(2):
+                with pytest.raises(ClosedError, match="A call after 10 seconds tries it again"):
+                    await ask(door, "/mcp")
+            assert tries == 1
+            rested.set()
+            while True:
+                with contextlib.suppress(ClosedError):
+                    assert await ask(door, "/mcp") == [{"type": "answer to", "path": "/mcp"}]
+                    break
+                await asyncio.sleep(0)
+            assert tries == 2
+        assert not room.is_running
+
+    asyncio.run(play())
+    assert [record.getMessage() for record in caplog.records] == ["MCP is not served: ImportError"]
+
+
+def test_the_end_does_not_wait_for_a_rest() -> None:
+    def make() -> Room:
+        raise ImportError("no such library")
+
+    async def play() -> None:
+        door = McpDoor(make, rest=asyncio.Event().wait)
+        async with door.running():
+            with pytest.raises(ClosedError):
+                await ask(door, "/mcp")
+
+    asyncio.run(play())
