@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 HALF_CHARACTER = "holds half a character (a lone surrogate): re-encode it and try again"
 
 _NAMED = 5
+_LONGEST = 60
 _BRANCHES = frozenset({"int", "str", "float", "bool", "constrained-int", "constrained-str"})
 """How pydantic names the branches of a union, behind the name of what was given."""
 
@@ -60,6 +62,19 @@ def sentence(errors: Iterable[Mapping[str, Any]], *, placed: bool = False) -> st
         found.setdefault(_name(error["loc"][1 if placed else 0 :]), []).append(error)
     said = [f"{name or ('The body' if placed else 'What was sent')} {_trouble(held)}" for name, held in list(found.items())[:_NAMED]]
     return f"{'; '.join(said)}. Nothing was done."
+
+
+def strange(known: Iterable[str], arguments: Iterable[str]) -> str | None:
+    """A sentence about arguments that are not known, and which are; None where all are known."""
+    names = list(known)
+    others = [name for name in arguments if name not in names]
+    if not others:
+        return None
+    told = ", ".join(f"`{name[:_LONGEST]}`" for name in others[:_NAMED])
+    likely = [near[0] for name in others[:_NAMED] if (near := difflib.get_close_matches(name[:_LONGEST], names, n=1))]
+    meant = f" Was {' and '.join(f'`{name}`' for name in dict.fromkeys(likely))} meant?" if likely else ""
+    has = f"it takes {', '.join(f'`{name}`' for name in names)}" if names else "it takes none"
+    return f"This tool has no argument {told}; {has}.{meant} Nothing was done."
 
 
 def _name(place: tuple[str | int, ...]) -> str:

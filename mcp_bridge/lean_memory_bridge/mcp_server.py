@@ -72,6 +72,8 @@ class MemoryServer(MCPServer[Maintenance]):
         self._verbs, self._stopping = maintenance.verbs, stopping
         tools.register(self)
         review_tools.register(self)
+        for tool in self._tool_manager.list_tools():
+            tool.parameters["additionalProperties"] = False
         self.resource("memory://{namespace}/profile", title="What is known", mime_type="text/markdown")(profile)
         self.resource("memory://{namespace}/changes", title="What changed last", mime_type="text/markdown")(changes)
 
@@ -82,6 +84,7 @@ class MemoryServer(MCPServer[Maintenance]):
         call = None if context is None else Call(context, self._stopping)
         if call is not None:
             _must_be_whole(call, arguments)
+        self._must_be_known(name, arguments)
         try:
             return await super().call_tool(name, arguments, call)
         except UnexpectedToolError as error:
@@ -91,6 +94,12 @@ class MemoryServer(MCPServer[Maintenance]):
             ) from error
         except ToolError as error:
             raise _in_our_words(error) from error.__cause__
+
+    def _must_be_known(self, name: str, arguments: Mapping[str, object]) -> None:
+        """Raises `ToolError` for an argument that the tool does not have: left out silently, it would give the answer to another question."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is not None and (trouble := given.strange(tool.parameters["properties"], arguments)):
+            raise ToolError(trouble)
 
     async def list_resources(self) -> list[Resource]:
         """The profile and the changes of every namespace."""

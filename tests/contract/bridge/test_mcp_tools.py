@@ -61,6 +61,7 @@ def test_the_tools_are_the_documented_ones_with_honest_annotations(service: Serv
         for tool in tools.values():
             assert tool.output_schema
             assert tool.description
+            assert tool.input_schema["additionalProperties"] is False
             assert all("description" in field for field in tool.input_schema["properties"].values()), tool.name
         assert client.instructions is not None
         assert "memory_search" in client.instructions
@@ -120,6 +121,14 @@ def test_it_says_when_nothing_relevant_is_known(service: ServiceProcess, mode: s
         ("memory_forget", {"fact_id": "nope"}, "nope"),
         ("memory_clear", {}, "^`namespace` is missing. Nothing was done.$"),
         ("no_such_tool", {}, "no_such_tool"),
+        (
+            "memory_search",
+            {"query": "x", "asof": "2024-03-01"},
+            "^This tool has no argument `asof`; it takes .* Was `as_of` meant. Nothing was done.$",
+        ),
+        ("memory_search", {"query": "x", "limit": 3}, "^This tool has no argument `limit`; it takes `query`, .*`k`"),
+        ("memory_add", {"text": "I like tea.", "date": "2024-03-01"}, "^This tool has no argument `date`; it takes .*`t_ref`"),
+        ("memory_namespaces", {"namespace": "x"}, "^This tool has no argument `namespace`; it takes none. Nothing was done.$"),
     ],
 )
 def test_a_mistake_is_told_to_the_assistant(service: ServiceProcess, mode: str, tool: str, arguments: dict[str, object], part: str) -> None:
