@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 
 def name_key(text: str) -> str:
@@ -21,14 +22,19 @@ def value_key(text: str) -> str:
     Quotation marks, apostrophes, dashes and full-width letters, which keyboards choose for their writers, are written in one way.
     """
     key = _SPACED_SIGN.sub(r"\1\2", name_key(text).translate(_TYPED_ALIKE))
-    bare = unwrapped(key)
+    return bared(key, _is_edge, _is_edge) or key
+
+
+def bared(value: str, opens: _At, ends: _At) -> str:
+    """The value without its quotation marks and without what `opens(value, place)` and `ends(value, place)` tell at its edges, but for signs of it."""
+    value = unwrapped(value)
     # By places, as a text of a hundred thousand dashes would be copied as often.
-    start, end = 0, len(bare)
-    while end and _is_edge(bare[end - 1]) and not ends_with_a_sign(bare, end):
+    start, end = 0, len(value)
+    while end and ends(value, end - 1) and not ends_with_a_sign(value, end):
         end -= 1
-    while start < end and _is_edge(bare[start]) and not opens_with_a_sign(bare, start):
+    while start < end and opens(value, start) and not opens_with_a_sign(value, start):
         start += 1
-    return bare[start:end] or key
+    return value[start:end]
 
 
 def unwrapped(value: str) -> str:
@@ -53,10 +59,11 @@ def ends_with_a_sign(value: str, end: int | None = None) -> bool:
     return value[end - 1] not in _QUOTES or value.find(value[end - 1], 0, end - 1) < 0
 
 
-def _is_edge(character: str) -> bool:
-    return character.isspace() or unicodedata.category(character) in _EDGE_CATEGORIES
+def _is_edge(value: str, place: int) -> bool:
+    return value[place].isspace() or unicodedata.category(value[place]) in _EDGE_CATEGORIES
 
 
+_At = Callable[[str, int], bool]
 _QUOTES = "'\"‘’“”«»"
 _DOTS_BEFORE = re.compile(r"^(?:\.\.+|…)\s*")
 _SIGN_BEFORE = re.compile(r"[-−]?\.?\d")

@@ -8,6 +8,8 @@ import pytest
 
 from lean_memory import Memory
 from lean_memory.domain import value_key
+from lean_memory.extraction.objects import clean
+from lean_memory.extraction.pack import load
 from support.embedding import WordEmbedder
 
 
@@ -43,3 +45,9 @@ def test_a_value_that_differs_by_its_sign_takes_the_place_of_the_other(tmp_path:
         memory.add("ana", "The freezer temperature is 5.")
         memory.add("ana", "The freezer temperature is -5.")
         assert [fact.object for fact in memory.facts("ana")] == ["-5"]
+
+
+@pytest.mark.parametrize("said", ["Rome" + "-" * 100_000, "(" * 100_000 + "Rome"])
+def test_a_value_with_a_long_edge_is_cleaned_in_time_that_grows_with_it(said: str) -> None:
+    assert clean(said, load("en"), "verbatim") == "Rome"
+    assert value_key(said) == "rome"

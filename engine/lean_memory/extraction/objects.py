@@ -8,11 +8,12 @@ from typing import cast
 
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.scene import is_name
-from lean_memory.keys import ends_with_a_sign, opens_with_a_sign, unwrapped
+from lean_memory.keys import bared
 
 _EDGES = " \t,;:.!?…。，；：、！？\"'“”‘’«»「」()（）*_~-–—"
 _EMOJI = re.compile(r"[\U0001F300-\U0001FAFF☀-➿️‍]+")
 _KEEP_END = re.compile(r"(?:\b[A-Z]\.|\b(?:Inc|Ltd|Co|Corp|Jr|Sr|St)\.|\+\+|\))$")
+_LONGEST_END = 8
 _LONGEST = 120
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 
@@ -136,9 +137,12 @@ def _cut(value: str, pack: Pack, kind: str) -> str:
 
 
 def _trim(value: str) -> str:
-    value = unwrapped(value)
-    while value and value[-1] in _EDGES and not _KEEP_END.search(value) and not ends_with_a_sign(value):
-        value = value[:-1]
-    while value and value[0] in _EDGES and not (value[0] in "(" and ")" in value) and not opens_with_a_sign(value):
-        value = value[1:]
-    return value
+    return bared(value, _opens, _ends)
+
+
+def _opens(value: str, place: int) -> bool:
+    return value[place] in _EDGES and not (value[place] == "(" and value.find(")", place) > 0)
+
+
+def _ends(value: str, place: int) -> bool:
+    return value[place] in _EDGES and _KEEP_END.search(value, max(0, place - _LONGEST_END), place + 1) is None
