@@ -162,6 +162,7 @@ def _aim(scope: Scope, query: str, recipe: Recipe) -> Aim:
         words=lexical.read_query(scope, query, recipe.postings),
         predicates=asked.predicates,
         subjects=_subjects(scope, asked),
+        of_self=asked.of_self,
         dense_share=recipe.dense_share_unread + (recipe.dense_share - recipe.dense_share_unread) * asked.read_share,
     )
 

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import takewhile
+from itertools import dropwhile, pairwise, takewhile
 from typing import cast
 
 from lean_memory.domain import USER, name_key
+from lean_memory.extraction.vocabulary import object_type
 from lean_memory.store.lexical_text import is_unspaced
 
 _WORD = re.compile(r"\w+", re.UNICODE)
@@ -32,6 +33,8 @@ class Question:
     """Predicates of the vocabulary that it is worded for, and open predicates that its words spell."""
     of_user: bool
     """Whether it speaks of the person whose memory it is."""
+    of_self: bool
+    """Whether it asks what holds of that person and nobody else: "where do I live", but not "where does my sister live"."""
     read_share: float
     """The share of its letters that an English model reads."""
 
@@ -82,6 +85,9 @@ class _Words:
     past: frozenset[str]
     present: frozenset[str]
     yes_or_no: frozenset[str]
+    asking: frozenset[str]
+    others: frozenset[str]
+    closer: frozenset[str]
     often: frozenset[str]
     places: frozenset[str]
     counts: tuple[str, ...]
@@ -92,11 +98,13 @@ def read_question(text: str) -> Question:
     """Read a question; works on any string."""
     words = tuple(word.casefold() for word in _WORD.findall(text))[:_LONGEST_QUESTION]
     data = _question_words()
+    predicates = _predicates(words, data)
     return Question(
         words=words,
         names=_names(words),
-        predicates=frozenset(_predicates(words, data)),
+        predicates=frozenset(predicates),
         of_user=any(word in data.user or word.startswith(("用户", "我")) for word in words),
+        of_self=_is_of_self(words, predicates, data),
         read_share=_read_share(text),
     )
 
@@ -173,6 +181,26 @@ def _predicates(words: Sequence[str], data: _Words) -> set[str]:
     return {predicate for predicate, fit in best.items() if fit == longest} | open_slots
 
 
+def _is_of_self(words: Sequence[str], predicates: set[str], data: _Words) -> bool:
+    """Whether one of the predicates is asked for of "I" or "my"; who is somebody's friend is not asked of oneself alone."""
+    cues = [cue for predicate in predicates & data.asks.keys() if object_type(predicate) != "person" for cue in data.asks[predicate]]
+    if not cues or any(word in data.others for word in words):
+        return False
+    joined = " ".join(words)
+    if any(f"{me}{cue[0]}" in joined for me in ("我", "我的", "我们") for cue in cues if is_unspaced(cue[0][0])):
+        return True
+    places = [place for place, word in enumerate(words) if word in ("my", "our")]
+    if places:
+        return all(_begins(words[place + 1 :], cues, data) for place in places)
+    return any(word in ("i", "we") and before in data.asking for before, word in pairwise(words))
+
+
+def _begins(words: Sequence[str], cues: Sequence[Sequence[str]], data: _Words) -> bool:
+    """Whether the words begin with one of the cues, and not with the possessive of it: "my job", "my new job"."""
+    rest = [_stem(word) for word in dropwhile(lambda word: word in data.closer, words)]
+    return any(rest[: len(cue)] == list(cue) and rest[len(cue) : len(cue) + 1] != ["s"] for cue in cues)
+
+
 def _occurs(part: str, stems: set[str], joined: str) -> bool:
     return part in joined if is_unspaced(part[0]) else part in stems
 
@@ -202,6 +230,9 @@ def _question_words() -> _Words:
         past=frozenset(updates["past"]),
         present=frozenset(updates["present"]),
         yes_or_no=frozenset(updates["yes_or_no"]),
+        asking=frozenset(str(data["asking"]).split()),
+        others=frozenset(str(data["others"]).split()),
+        closer=frozenset(str(data["closer"]).split()),
         often=frozenset(updates["often"]),
         places=frozenset(updates["places"]),
         counts=tuple(updates["counts"]),

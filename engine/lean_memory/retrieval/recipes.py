@@ -67,6 +67,8 @@ class Recipe:
     """How many hits that stand come before one whose answer a newer one replaces; `None`: replaced answers are not told apart."""
     slot: float = 0.15
     """Added where a fact's predicate is what is asked for, of the subject that is named."""
+    of_others: float = 0.25
+    """Factor for what tells of other people, where the person asks of themselves: where my sister lives is not where I do."""
     passage_share: float = 0.75
     """How much of the score of a fact that is one hit with its passage is the passage's: what stands around it tells what it is about."""
     same_episode: float = 0.7
@@ -100,6 +102,7 @@ CLASSIC = Recipe(
     asking=0.0,
     short=0.0,
     slot=0.0,
+    of_others=1.0,
     passage_share=0.0,
     same_episode=1.0,
     slot_recency=0.0,

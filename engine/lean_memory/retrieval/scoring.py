@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lean_memory.domain import STATES, Cardinality
+from lean_memory.extraction import vocabulary
 from lean_memory.retrieval.candidates import Candidates, Places
 from lean_memory.retrieval.lexical import Field, LexicalQuery, Scores, relevance
 from lean_memory.retrieval.recipes import Lexical, Recipe
 from lean_memory.retrieval.scope import Scope
-from lean_memory.store.search_rows import SearchRows
+from lean_memory.store.search_rows import SearchRows, people_among
 
 _LEAST = 0.5
 """The share of its score that a short text always keeps."""
@@ -39,6 +41,8 @@ class Aim:
     predicates: frozenset[str]
     subjects: frozenset[int]
     """The entities it is about, by number."""
+    of_self: bool
+    """It asks of the person and nobody else."""
     dense_share: float
 
 
@@ -51,6 +55,8 @@ def score(scope: Scope, candidates: Candidates, aim: Aim, cosines: NDArray[np.fl
     tokens = scope.view.tokens[rows.row_id].astype(np.float64)
     asks = scope.view.asks[rows.row_id].astype(np.float64) / 255.0
     factor = _factor(rows, tokens, asks, recipe)
+    if aim.of_self:
+        factor = np.where(_of_others(scope, rows, aim), recipe.of_others, factor)
     # What is past or planned may be in the slot, but does not fill it.
     slot = np.where(rows.asserted, [_slot(each, aim, recipe) for each in rows.slot], 0.0)
     own, context = _fields(candidates, aim.words, tokens, asks, recipe.lexical)
@@ -69,6 +75,22 @@ def _factor(rows: SearchRows, tokens: Scores, asks: Scores, recipe: Recipe) -> S
     factor *= np.where(rows.takes_back, recipe.takes_back, 1.0)
     short = np.clip(1.0 + recipe.short * np.log(np.maximum(tokens, 1.0) / recipe.short_tokens), _LEAST, 1.0)
     return factor * np.where(rows.is_fact, 1.0, short) * (1.0 - recipe.asking * asks)
+
+
+def _of_others(scope: Scope, rows: SearchRows, aim: Aim) -> NDArray[np.bool_]:
+    """What tells of other people, or of anything else in the slots that are asked for, where nothing beside it answers for who asks."""
+    people = people_among(scope.tx.connection, {slot[0] for slot in rows.slot if slot is not None})
+    told, answered = set[tuple[int, str | None]](), set[tuple[int, str | None]]()
+    for passage, slot, sentence in zip(rows.passage.tolist(), rows.slot, rows.sentence, strict=True):
+        if slot is None or slot[1] == STATES:
+            continue
+        if slot[0] not in aim.subjects and (slot[0] in people or slot[1] in aim.predicates):
+            # One sentence may give a fact about the person as well: whom they have for a sister, and where she lives.
+            told |= {(passage, sentence), (passage, None)}
+        elif slot[0] in aim.subjects and slot[1] in aim.predicates:
+            answered |= {(passage, sentence), (passage, None)}
+    told -= answered
+    return np.array([place in told for place in zip(rows.passage.tolist(), rows.sentence, strict=True)], dtype=np.bool_)
 
 
 def _fields(
@@ -94,4 +116,7 @@ def _blended(words: Scores, cosines: NDArray[np.float64] | None, share: float) -
 def _slot(slot: tuple[int, str] | None, aim: Aim, recipe: Recipe) -> float:
     if slot is None or slot[1] not in aim.predicates:
         return 0.0
-    return recipe.slot if slot[0] in aim.subjects else recipe.slot / 4
+    if slot[0] in aim.subjects:
+        # Where one has moved to tells where one lives, in other words: of the one value there is, the slot says more than the words do.
+        return recipe.slot * (2 if aim.of_self and vocabulary.cardinality(slot[1]) is Cardinality.FUNCTIONAL else 1)
+    return 0.0 if aim.of_self else recipe.slot / 4
