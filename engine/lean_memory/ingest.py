@@ -28,6 +28,7 @@ from lean_memory.domain import (
     EpisodeId,
     Instant,
 )
+from lean_memory.embedding import Embedding
 from lean_memory.errors import BusyError, ModelError, NotFoundError, StorageError, StorageFullError
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.echo import Ledger
@@ -138,7 +139,10 @@ class Ingest:
 
     def add_to(self, episode: Episode, candidates: Sequence[Candidate]) -> AddResult:
         """Write what models found in an episode that waits for them, and finish it; it may wait on, see `write_more`."""
-        prepared = self._ready(episode, candidates, self._embed([(episode, tuple(candidates))]))
+        with Embedding(self.embedder) as embedding:
+            embedding.ask(_passages(episode))
+            embedding.ask(_sentences(candidates))
+            prepared = self._ready(episode, candidates, _made(embedding))
         return self.store.change(partial(write_more, prepared=prepared, served=self.served))
 
     def after_forgetting(self) -> None:
@@ -176,8 +180,13 @@ class Ingest:
             log.warning("Some texts wait for their vectors on: %s", error)
 
     def _prepared(self, episodes: Sequence[Episode]) -> list[Prepared]:
-        read = [(episode, self._extract(episode, self._recent(episode))) for episode in episodes]
-        vectors = self._embed(read)
+        read: list[tuple[Episode, tuple[Candidate, ...] | None]] = []
+        with Embedding(self.embedder) as embedding:
+            embedding.ask(passage for episode in episodes for passage in _passages(episode))
+            for episode in episodes:
+                read.append((episode, self._extract(episode, self._recent(episode))))
+                embedding.ask(_sentences(read[-1][1] or ()))
+            vectors = _made(embedding)
         return [replace(self._ready(episode, found, vectors), waits=self._waits(episode, found)) for episode, found in read]
 
     def _ready(self, episode: Episode, candidates: Sequence[Candidate] | None, vectors: Mapping[str, NDArray[np.float32]]) -> Prepared:
@@ -223,19 +232,6 @@ class Ingest:
         self._candidates[episode.uid, episode.text] = candidates
         while len(self._candidates) > _REMEMBERED:
             self._candidates.popitem(last=False)
-
-    def _embed(self, read: Iterable[tuple[Episode, tuple[Candidate, ...] | None]]) -> dict[str, NDArray[np.float32]]:
-        """Vectors by text; none where the model cannot be had: the texts are then found by their words."""
-        texts: dict[str, None] = {}
-        for episode, candidates in read:
-            texts.update(dict.fromkeys(c.fact_text for c in candidates or () if c.act is not Act.RETRACT))
-            texts.update(dict.fromkeys(episode.text[p.start : p.end] for p in passages(episode.text)))
-        ordered = list(texts)
-        try:
-            return dict(zip(ordered, self.embedder.embed(ordered), strict=True)) if ordered else {}
-        except ModelError as error:
-            log.warning("No vectors for %d texts: %s", len(ordered), error)
-            return {}
 
     def _statements(self, episode: Episode, candidates: Sequence[Candidate]) -> tuple[Statement, ...]:
         placed: list[Statement] = []
@@ -307,6 +303,24 @@ def _understood(episode: Episode, recent: Recent) -> tuple[Candidate, ...] | Non
         log.error("Episode %s could not be read (%s); it is kept and found by its words.", episode.uid, type(error).__name__)
         return None
     return tuple(sorted(found.candidates, key=lambda c: c.span.start))
+
+
+def _passages(episode: Episode) -> Iterable[str]:
+    return (episode.text[passage.start : passage.end] for passage in passages(episode.text))
+
+
+def _sentences(candidates: Iterable[Candidate]) -> Iterable[str]:
+    """The sentences of what is to be stored; a retraction is not."""
+    return (candidate.fact_text for candidate in candidates if candidate.act is not Act.RETRACT)
+
+
+def _made(embedding: Embedding) -> Mapping[str, NDArray[np.float32]]:
+    """Vectors by text; none where the model cannot be had: the texts are then found by their words."""
+    try:
+        return embedding.vectors()
+    except ModelError as error:
+        log.warning("No vectors for what was said: %s", error)
+        return {}
 
 
 def _noted(result: AddResult, clean: Redacted) -> AddResult:

@@ -40,6 +40,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import groupby
 from typing import cast
 
 from lean_memory.domain import Act, Modality, Polarity
@@ -392,4 +393,10 @@ def _strings(value: object, *, split: bool = True) -> tuple[str, ...]:
 
 
 def _joined(sources: Sequence[str], expand: Callable[[str], str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{expand(source)})" for source in sources) or "(?!)", re.IGNORECASE)
+    """Any of the patterns, as they stand: neighbours that begin alike are put together, so that `re` tries their beginning once a place."""
+    groups = (f"(?:{'|'.join(f'(?:{expand(source)})' for source in alike)})" for _, alike in groupby(sources, _beginning))
+    return re.compile("|".join(groups) or "(?!)", re.IGNORECASE)
+
+
+def _beginning(pattern: str) -> str:
+    return next((anchor for anchor in ("^", r"\b") if pattern.startswith(anchor)), "")

@@ -229,6 +229,8 @@ def _open_session(path: Path, threads: int) -> _Session:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     # Threads that spin between runs would burn a laptop's battery, and slow down everything beside them.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Parts of a run are small enough for a thread to take more of them while another one is held up by what else the machine does.
+    options.add_session_config_entry("session.dynamic_block_base", "4")
     # Weights become float32 here, once. Otherwise activations are rounded to 8 bits too, where the processor can, and differently there.
     options.add_session_config_entry("session.disable_quant_qdq", "1")
     # The arena would keep the memory of the largest run for ever.
