@@ -137,5 +137,9 @@ def _with_value(candidate: Candidate, value: str, clause: Clause) -> Candidate:
 
 
 def _wrong(value: str, other: str | None, said: Said) -> int | None:
-    """The number of what a bare value puts right: what had the value that was named, or the newest of the same sort."""
-    return said.last_with(other) if other else said.last_like(value)
+    """The number of what a bare value puts right: what had the value that was named, or its last words, or the newest of the same sort."""
+    if not other:
+        return said.last_like(value)
+    named = said.last_with(other)
+    ending = f" {other.casefold()}"
+    return named if named is not None else said.last_that(lambda one: one.asserts and one.object.casefold().endswith(ending))

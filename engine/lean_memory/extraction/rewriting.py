@@ -27,7 +27,8 @@ def standalone(sentence: Sentence, clause: Clause, subject: Subject, pack: Pack,
         # "and a son, Ren" has no verb of its own
         return f"{scene.speaker}: {sentence.text}" if scene.speaker else sentence.text
     if not subject.said:
-        text = f"{pack.first if subject.name == scene.self_name else name + pack.topic}{' ' if pack.spaces else ''}{text}"
+        verb = text[:1].lower() + text[1:] if pack.spaces and text[1:2].islower() else text
+        text = f"{pack.first if subject.name == scene.self_name else name + pack.topic}{' ' if pack.spaces else ''}{verb}"
     elif not subject.stands_alone and subject.said != name and not (scene.speaker and subject.name == scene.speaker):
         owner = subject.said.casefold() in pack.word_sets.get("their", frozenset())
         text = _swapped(text, subject.said, f"{name}'s" if owner else name, pack)

@@ -120,8 +120,20 @@ def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
         if not made and number == 0:
             return []
         drafts.extend(made)
-    _remember(subject, drafts, place.scene, names="S" not in hit.match.re.groupindex, role=hit.parts.get("K", ""), joining=_and(place.pack))
+    _remember(
+        subject,
+        drafts,
+        place.scene,
+        names="S" not in hit.match.re.groupindex or _introduces(drafts, place),
+        role=hit.parts.get("K", ""),
+        joining=_and(place.pack),
+    )
     return [*tie_candidates(subject, place), *drafts]
+
+
+def _introduces(drafts: Sequence[Candidate], place: Place) -> bool:
+    """Whether a clause only brings up one by name, who goes on: 我有个女儿叫朵朵，今年五岁."""
+    return len(drafts) == 1 and place.pack.has_cue("pivot", place.clause.full) is not None
 
 
 def _fits(hit: _Hit, pack: Pack) -> bool:
@@ -135,6 +147,8 @@ def _fits(hit: _Hit, pack: Pack) -> bool:
 
 def _subject(hit: _Hit, place: Place) -> Subject | None:
     scene, rule, said = place.scene, hit.rule, hit.parts.get("S")
+    if said and place.pack.aux.get(said.casefold()) == "neutral":
+        said = None  # "just moved to ..." leaves the subject out
     if "S" not in hit.match.re.groupindex:
         slot = rule.emits[0].subject
         return _other_subject("=user" if slot == "S" else slot, hit.parts, place)
