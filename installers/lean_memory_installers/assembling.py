@@ -14,7 +14,7 @@ from pathlib import Path
 from lean_memory_installers.fetching import fetch_uv, fetch_wheels, make_our_wheel, make_wheel
 from lean_memory_installers.locked import FROM_SOURCE, Locked, read_locked
 from lean_memory_installers.targets import Target
-from lean_memory_setup.payload import FILE, REQUIREMENTS, WHEELS, Payload, digest_of, read_payload
+from lean_memory_setup.payload import FILE, PACKS, REQUIREMENTS, WHEELS, Payload, digest_of, read_payload
 
 DISTRIBUTION = "lean-memory-desktop"
 SETUP = "setup.pyz"
@@ -22,11 +22,13 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every entry of an archive made here, so that its bytes are the same each time: the first that zip can write down."""
 
 
-def assemble(target: Target, *, source: Path, cache: Path, folder: Path, epoch: int, add: Callable[[Path], None] | None = None) -> Payload:
+def assemble(
+    target: Target, *, source: Path, cache: Path, folder: Path, epoch: int, packs: bytes = b"", add: Callable[[Path], None] | None = None
+) -> Payload:
     """The payload for `target` in `folder`, made anew, from the project in `source`; the same bytes each time.
 
-    `cache` keeps what was downloaded; `epoch` (seconds) is the time that archives made here note; `add` puts into the folder what only this
-    system needs.
+    `cache` keeps what was downloaded; `epoch` (seconds) is the time that archives made here note; `packs` says where the packs for larger models
+    can be fetched, if anywhere; `add` puts into the folder what only this system needs.
     """
     shutil.rmtree(folder, ignore_errors=True)
     wheels = folder / WHEELS
@@ -42,6 +44,8 @@ def assemble(target: Target, *, source: Path, cache: Path, folder: Path, epoch: 
     program.write_bytes(fetch_uv(source / "requirements" / "tools.txt", target, cache / target.name / "uv"))
     program.chmod(0o755)
     (folder / SETUP).write_bytes(setup_program(source / "installers" / "lean_memory_setup"))
+    if packs:
+        (folder / PACKS).write_bytes(packs)
     if add is not None:
         add(folder)
     (folder / FILE).write_text(listing(target, version_of(source), folder), encoding="utf-8")

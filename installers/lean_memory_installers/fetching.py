@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from lean_memory_installers.locked import FROM_SOURCE, Locked
 from lean_memory_installers.targets import Target
 
+_PROGRAMS = ("bin", "Scripts")
 _UMASK = 0o022
 """A wheel notes the modes of the files it was made from."""
 
@@ -88,8 +89,20 @@ def install_wheels(locked: Sequence[Locked], wheels: Path, target: Target, pytho
     offline = ("--no-index", "--find-links", str(wheels), "--no-compile")
     run_pip("install", *words_for(target, python), *offline, "--requirement", str(listing), "--target", str(folder))
     listing.unlink()
-    for made_for_this_computer in ("bin", "Scripts"):
-        shutil.rmtree(folder / made_for_this_computer, ignore_errors=True)
+    drop_programs(folder)
+
+
+def drop_programs(folder: Path) -> None:
+    """Remove from packages that lie in `folder` the programs that pip made, and what the packages' lists say of them.
+
+    They name the Python of the computer on which this runs, and so do their digests in those lists: another computer would make other bytes.
+    """
+    for name in _PROGRAMS:
+        shutil.rmtree(folder / name, ignore_errors=True)
+    removed = tuple(f"../../{name}/".encode() for name in _PROGRAMS)
+    for record in sorted(folder.glob("*.dist-info/RECORD")):
+        kept = [line for line in record.read_bytes().splitlines(keepends=True) if not line.startswith(removed)]
+        record.write_bytes(b"".join(kept))
 
 
 def run_pip(*words: str, more: Mapping[str, str] | None = None) -> None:

@@ -26,9 +26,11 @@ _COMMANDS = {
 }
 
 
-def linux_payload(*, source: Path, cache: Path, folder: Path, epoch: int) -> Payload:
-    """The payload of both, with the menu entries, icons and file type."""
-    return assemble(LINUX, source=source, cache=cache, folder=folder, epoch=epoch, add=lambda into: _add_share(source, into, epoch))
+def linux_payload(*, source: Path, cache: Path, folder: Path, epoch: int, packs: bytes = b"") -> Payload:
+    """The payload of both, with the menu entries, icons and file type; `packs` as for `assemble`."""
+    return assemble(
+        LINUX, source=source, cache=cache, folder=folder, epoch=epoch, packs=packs, add=lambda into: _add_share(source, into, epoch)
+    )
 
 
 def build_deb(payload: Payload, *, source: Path, work: Path, out: Path, epoch: int) -> Path:

@@ -39,15 +39,15 @@ _PROGRAM = "lean-memory"
 _ICON = "lean-memory.icns"
 
 
-def build(*, source: Path, cache: Path, out: Path, epoch: int, with_python: bool = True) -> Path:
+def build(*, source: Path, cache: Path, out: Path, epoch: int, packs: bytes = b"", with_python: bool = True) -> Path:
     """Make `Lean-Memory-VERSION-macos-arm64.zip` in the folder `out`; its path.
 
-    Without a Python in it (where its archive cannot be fetched) the app fetches one when it is first started, by `uv`, which knows its digest.
+    `packs` as for `assemble`. Without a Python in it (where its archive cannot be fetched) the app fetches one when it is first started, by `uv`, which knows its digest.
     Raises `OSError`, `ValueError` and `subprocess.CalledProcessError`.
     """
     work = cache / MACOS.name
     python = unpacked_python(fetch_pinned(cache, CPYTHON_AT, CPYTHON_SHA256), work / PYTHON) if with_python else None
-    payload = assemble(MACOS, source=source, cache=cache, folder=work / "payload", epoch=epoch)
+    payload = assemble(MACOS, source=source, cache=cache, folder=work / "payload", epoch=epoch, packs=packs)
     folder = work / "app"
     shutil.rmtree(folder, ignore_errors=True)
     icon = work / _ICON

@@ -1,18 +1,18 @@
-"""What a payload holds, as a bill of materials in CycloneDX 1.6."""
+"""What a payload or a pack holds, as a bill of materials in CycloneDX 1.6."""
 
 from __future__ import annotations
 
 import json
 import uuid
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
 from email.parser import BytesHeaderParser
 from pathlib import Path
 
-from lean_memory_setup.payload import Held, Payload
+from lean_memory_setup.payload import Held, Payload, digest_of, digest_of_all
 
 _PROGRAM = "lean-memory"
 _LICENCE_LINE = "License :: "
@@ -33,16 +33,30 @@ def bill_of_materials(payload: Payload, epoch: int, interpreter: Interpreter | N
     wheels = [_wheel(payload.folder, held) for held in payload.files if held.path.endswith(".whl")]
     others = [_file(held) for held in payload.files if held.path == payload.uv]
     others += [] if interpreter is None else [_interpreter(interpreter)]
-    program = {"type": "application", "bom-ref": _PROGRAM, "name": _PROGRAM, "version": payload.version}
-    held = [str(component["bom-ref"]) for component in (*wheels, *others)]
+    return _bill(_PROGRAM, payload.version, payload.digest, [*wheels, *others], epoch)
+
+
+def bill_of_wheels(name: str, version: str, wheels: Collection[Path], epoch: int) -> bytes:
+    """The same of what was unpacked from `wheels`, called `name` as a whole."""
+    held = tuple(Held(path=file.name, bytes=file.stat().st_size, sha256=digest_of(file)) for file in sorted(wheels))
+    folders = {file.name: file.parent for file in wheels}
+    return _bill(name, version, digest_of_all(held), [_wheel(folders[one.path], one) for one in held], epoch)
+
+
+def _bill(name: str, version: str, digest: str, components: Sequence[Mapping[str, object]], epoch: int) -> bytes:
+    """`digest` stands for all that is in it."""
+    held = [str(component["bom-ref"]) for component in components]
     bill = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
-        "serialNumber": f"urn:uuid:{uuid.UUID(payload.digest[:32])}",
+        "serialNumber": f"urn:uuid:{uuid.UUID(digest[:32])}",
         "version": 1,
-        "metadata": {"timestamp": datetime.fromtimestamp(epoch, UTC).isoformat(), "component": program},
-        "components": [*wheels, *others],
-        "dependencies": [{"ref": _PROGRAM, "dependsOn": held}, *({"ref": ref} for ref in held)],
+        "metadata": {
+            "timestamp": datetime.fromtimestamp(epoch, UTC).isoformat(),
+            "component": {"type": "application", "bom-ref": name, "name": name, "version": version},
+        },
+        "components": components,
+        "dependencies": [{"ref": name, "dependsOn": held}, *({"ref": ref} for ref in held)],
     }
     return json.dumps(bill, indent=1, ensure_ascii=False).encode() + b"\n"
 

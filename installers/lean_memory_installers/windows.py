@@ -19,7 +19,7 @@ from lean_memory_installers.icons import write_ico
 from lean_memory_installers.locked import read_locked
 from lean_memory_installers.sbom import Interpreter
 from lean_memory_installers.targets import WINDOWS
-from lean_memory_setup.payload import FILE, REQUIREMENTS, Payload, read_payload
+from lean_memory_setup.payload import FILE, PACKS, REQUIREMENTS, Payload, read_payload
 from lean_memory_setup.windows import PACKED, PROGRAMS, PYTHON
 
 EMBEDDABLE_VERSION = "3.13.12"
@@ -40,14 +40,14 @@ _BESIDE = "<launcher_dir>\\python.exe"
 _ELSEWHERE = "<launcher_dir>\\..\\env\\python.exe"
 
 
-def build(*, source: Path, cache: Path, out: Path, epoch: int, python: Path | None = None, quick: bool = False) -> Path:
+def build(*, source: Path, cache: Path, out: Path, epoch: int, packs: bytes = b"", python: Path | None = None, quick: bool = False) -> Path:
     """Make `Lean-Memory-VERSION-setup.exe` in the folder `out`; its path.
 
-    `python` is an embeddable CPython to take instead of the official one, as a zip archive; what is given out takes the official one. `quick`
+    `packs` as for `assemble`. `python` is an embeddable CPython to take instead of the official one, as a zip archive; what is given out takes the official one. `quick`
     packs it in less time and larger. Raises `OSError`, `ValueError` and `subprocess.CalledProcessError`.
     """
     archive = python or official_python(cache)
-    wheels = assemble(WINDOWS, source=source, cache=cache, folder=cache / WINDOWS.name / "payload", epoch=epoch)
+    wheels = assemble(WINDOWS, source=source, cache=cache, folder=cache / WINDOWS.name / "payload", epoch=epoch, packs=packs)
     unpacked = cache / WINDOWS.name / "unpacked"
     unpack(wheels, archive, unpacked)
     out.mkdir(parents=True, exist_ok=True)
@@ -82,8 +82,9 @@ def unpack(wheels: Payload, python: Path, folder: Path) -> Payload:
         (folder / place).mkdir()
         for name in names:
             (folder / place / f"{name}.exe").write_bytes(program(launcher, _STARTED[name], interpreter))
-    for name in (SETUP, REQUIREMENTS):
-        shutil.copyfile(wheels.folder / name, folder / name)
+    for name in (SETUP, REQUIREMENTS, PACKS):
+        if (wheels.folder / name).exists():
+            shutil.copyfile(wheels.folder / name, folder / name)
     (folder / FILE).write_text(listing(WINDOWS, wheels.version, folder), encoding="utf-8")
     return read_payload(folder)
 

@@ -14,7 +14,7 @@ from lean_memory_setup.environments import Maker, check
 from lean_memory_setup.failing import SetupError
 from lean_memory_setup.memories import backed_up, migrated, restored
 from lean_memory_setup.one_at_a_time import allow_to_look, nobody_starts
-from lean_memory_setup.payload import Payload
+from lean_memory_setup.payload import PACKS, Payload
 from lean_memory_setup.running import Runs, Started, start_again
 from lean_memory_setup.switching import Link
 
@@ -85,6 +85,9 @@ def _make(payload: Payload, fresh: Path, to: Installation, say: Callable[[str], 
         shutil.rmtree(fresh)
     say(f"Installing Lean Memory {payload.version} …")
     to.maker.make(payload, fresh, to.link.path)
+    if any(held.path == PACKS for held in payload.files):
+        # The program looks for it beside its own note.
+        shutil.copyfile(payload.folder / PACKS, fresh / PACKS)
     check(to.maker.python(fresh))
     (fresh / NOTE).write_text(json.dumps({"version": payload.version, "digest": payload.digest}), encoding="utf-8")
 

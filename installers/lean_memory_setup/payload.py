@@ -12,6 +12,8 @@ from lean_memory_setup.failing import SetupError
 FILE = "payload.json"
 REQUIREMENTS = "requirements.txt"
 WHEELS = "wheels"
+PACKS = "packs.json"
+"""Where the packs of packages for larger models can be fetched, and their sums; only in a payload whose release says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

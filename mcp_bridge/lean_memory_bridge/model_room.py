@@ -76,6 +76,7 @@ class ModelRoom:
             lacking=self.lacking,
             runnable=self._models.can_run,
             remedy=self._models.remedy,
+            along=self._models.along,
         )
 
     def start(self) -> None:

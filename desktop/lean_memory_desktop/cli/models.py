@@ -9,13 +9,13 @@ from lean_memory.models.library import Cancelled, ModelLibrary, ModelStanding, P
 from lean_memory.settings import read_settings
 from lean_memory_desktop.cli.console import ask, can_ask, complain, say, table, write_json
 from lean_memory_desktop.cli.model_form import library_form
-from lean_memory_desktop.cli.model_packages import packages, tell_of_packages
+from lean_memory_desktop.cli.model_packages import packages, tell_of_packages, tell_what_comes_along
 from lean_memory_desktop.cli.options import BadUseError, Exit, Options
 from lean_memory_desktop.cli.pulling import Display, remaining
 
 _USES = (
     "Use: lean-memory models [status], models pull [TIER] [--from FOLDER] [--use], models use TIER, models bundle FOLDER [TIER], "
-    "models packages FILE, models remove TIER, or models remove packages."
+    "models packages [FILE], models remove TIER, or models remove packages."
 )
 
 
@@ -31,7 +31,7 @@ def models(options: Options) -> int:
             return _use(library, tier, options)
         case ["bundle", folder, *tier] if len(tier) <= 1:
             return _bundle(library, Path(folder), _tier(library, tier), options)
-        case ["packages", _] | ["remove", "packages"]:
+        case ["packages"] | ["packages", _] | ["remove", "packages"]:
             return packages(library, options)
         case ["remove", tier]:
             return _remove(library, tier, options)
@@ -119,7 +119,7 @@ def _fetched(library: ModelLibrary, name: str, folder: Path | None) -> Pulled | 
     for spec in tier.models.values():
         complain(f"{spec.model_id} ({spec.role.value}, {spec.licence}, {amount(spec.size)})", indent=2)
     # Before, and not only once it is here.
-    tell_of_packages(library)
+    tell_what_comes_along(library, folder)
     return _watched(name, lambda report: library.pull(name, report=report, source=folder), library)
 
 

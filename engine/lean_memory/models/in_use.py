@@ -9,6 +9,7 @@ from pathlib import Path
 from lean_memory.errors import LeanMemoryError
 from lean_memory.models.installed import installed, tier_in_use
 from lean_memory.models.manifest import BUILTIN, Manifest, ModelSpec, Role, read_manifest
+from lean_memory.models.offered import offered
 from lean_memory.models.packages import can_run, remedy
 from lean_memory.models.ports import Embedder, EntityRelationModel, Reranker
 from lean_memory.models.remote import Link, RemoteEmbedder, RemoteExtractor, RemoteReranker
@@ -84,6 +85,12 @@ class RemoteModels:
     def remedy(self) -> str:
         """How they come here; empty where they are."""
         return "" if self.can_run else remedy()
+
+    @property
+    def along(self) -> int:
+        """Bytes of those packages that a download of models brings along; 0 where they are here, or nobody says where they lie."""
+        offer = None if self.can_run else offered()
+        return 0 if offer is None else offer.bytes
 
     def look(self) -> Roles:
         """How far each model is now."""

@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import cast
 
-from lean_memory.models.manifest import BUILTIN, ModelSpec, TierSpec
+from lean_memory.models.manifest import BUILTIN, ModelSpec, Published, TierSpec
 from lean_memory.private_files import private_folder, replace_private
 
 FOLDER = "models"
@@ -65,7 +65,7 @@ def models_folder(root: Path) -> Path:
     return root / FOLDER
 
 
-def model_folder(models: Path, spec: ModelSpec) -> Path:
+def model_folder(models: Path, spec: Published) -> Path:
     """Where the files of a model lie under a folder of models, be it that of a data root or a bundle."""
     return models / spec.model_id.replace("/", "--") / spec.revision
 
@@ -115,7 +115,7 @@ def read_record(folder: Path) -> ModelRecord:
         return ModelRecord()
 
 
-def write_record(folder: Path, spec: ModelSpec, record: ModelRecord) -> None:
+def write_record(folder: Path, spec: Published, record: ModelRecord) -> None:
     """Put the record beside the folder, whole or not at all."""
     write_privately(_record_path(folder), {"model": spec.model_id, "revision": spec.revision, "licence": spec.licence, **asdict(record)})
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +26,15 @@ from lean_memory.models.installed import (
     tier_in_use,
     tier_installed,
 )
-from lean_memory.models.manifest import BUILTIN, Manifest, ModelSpec, TierSpec, read_manifest
+from lean_memory.models.manifest import BUILTIN, Manifest, ModelSpec, Published, TierSpec, read_manifest
+from lean_memory.models.offered import Offer, offered
 from lean_memory.models.packages import Pack
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.folder import Folder
-from lean_memory.models.provision.hub import Hub, Patience
+from lean_memory.models.provision.hub import Hub, Patience, Release
 from lean_memory.models.provision.lock import alone
 from lean_memory.models.provision.note import LOCK_FILE, Notes, PullNote, PullState, forget_pull, last_pull
+from lean_memory.models.provision.pack import PACK, file_of, spec_of, unpack
 from lean_memory.models.provision.pull import Pulled, bring, part_of, size_of
 from lean_memory.models.provision.source import Source, translated
 from lean_memory.models.provision.watch import CancelledError, Progress, Watch
@@ -43,6 +45,7 @@ __all__ = [
     "Cancelled",
     "ModelLibrary",
     "ModelStanding",
+    "Offer",
     "Pack",
     "Progress",
     "PullNote",
@@ -79,13 +82,16 @@ class Cancelled:
 class ModelLibrary:
     """The models of one data root."""
 
-    def __init__(self, root: Path, *, manifest: Manifest, endpoint: str, patience: Patience | None = None) -> None:
+    def __init__(
+        self, root: Path, *, manifest: Manifest, endpoint: str, patience: Patience | None = None, offer: Offer | None = None
+    ) -> None:
         self._root, self._manifest, self._endpoint, self._patience = root, manifest, endpoint, patience
+        self._offer = offer
 
     @classmethod
     def of(cls, settings: Settings) -> ModelLibrary:
         """That of the configured data root. Raises `ModelError` where the list of models cannot be used."""
-        return cls(settings.root, manifest=read_manifest(settings.models_manifest), endpoint=settings.models_endpoint)
+        return cls(settings.root, manifest=read_manifest(settings.models_manifest), endpoint=settings.models_endpoint, offer=offered())
 
     @property
     def folder(self) -> Path:
@@ -117,6 +123,21 @@ class ModelLibrary:
         """How they come here."""
         return packages.remedy()
 
+    @property
+    def packages_offered(self) -> Offer | None:
+        """The pack that `pull` fetches along, and `fetch_packages`: some are lacking, and this program's release says where they lie."""
+        return self._offer if self.packages_lacking else None
+
+    def fetch_packages(self, *, report: Callable[[Progress], None], cancel: Event | None = None) -> Pulled | Cancelled:
+        """Fetch the pack of this program's release and unpack it. Raises `InvalidInputError` where the release names no place, else like `pull`."""
+        if self._offer is None:
+            raise InvalidInputError(f"This program does not know where its packages can be fetched. Instead: {self.packages_remedy}")
+        place = self._release(self._offer)
+        with self._alone():
+            return self._brought_and_unpacked([(spec_of(self._offer), place)], Watch(report, cancel or Event())) or Cancelled(
+                here=self._begun(self._offer), total=self._offer.bytes
+            )
+
     def take_in_packages(self, file: Path, *, report: Callable[[float], None]) -> Pack:
         """Unpack them from a pack. Raises like `packages.take_in`."""
         return packages.take_in(self._root, file, report=report)
@@ -144,7 +165,9 @@ class ModelLibrary:
     def pull(
         self, name: str, *, report: Callable[[Progress], None], cancel: Event | None = None, source: Path | None = None
     ) -> Pulled | Cancelled:
-        """Check what is there of a tier, and fetch what is missing or damaged from the hub, or from a folder.
+        """Check what is there of a tier, and fetch what is missing or damaged from the hub, or from a folder; first the packages that run it.
+
+        They come along where some are lacking and this program's release says where they lie, or, out of a folder, where the pack is in it.
 
         Raises `InvalidInputError` for a tier, an address or a folder that is none, and `ModelFetchError` with a sentence for the rest; whole
         files and beginnings stay. Two pulls of one data root never run at once.
@@ -153,7 +176,8 @@ class ModelLibrary:
         with self._alone():
             notes = Notes(self._root, name, place.origin, report)
             try:
-                done = _brought(self.folder, tier, place, Watch(notes.take, stop))
+                wanted = [*self._along(tier, source), *((spec, place) for spec in tier.models.values())]
+                done = self._brought_and_unpacked(wanted, Watch(notes.take, stop))
             except ModelFetchError as error:
                 notes.end(PullState.FAILED, str(error))
                 raise
@@ -165,13 +189,15 @@ class ModelLibrary:
 
     def cancelled(self, name: str) -> Cancelled:
         """What a pull that was stopped has left."""
-        return Cancelled(here=sum(each.here for each in self.standing(name)), total=self.tier(name).size)
+        along = self.packages_offered if self.tier(name).models else None
+        here, total = (self._begun(along), along.bytes) if along is not None else (0, 0)
+        return Cancelled(here=here + sum(each.here for each in self.standing(name)), total=total + self.tier(name).size)
 
     def bundle(self, folder: Path, name: str, *, report: Callable[[Progress], None], cancel: Event | None = None) -> Pulled | Cancelled:
         """Copy a tier that is here to a folder, from which `pull` takes it on another computer; what is there already is checked and kept."""
         tier = self._present(name)
         with self._alone():
-            done = _brought(folder, tier, Folder(self.folder), Watch(report, cancel or Event()))
+            done = _brought(folder, [(spec, Folder(self.folder)) for spec in tier.models.values()], Watch(report, cancel or Event()))
         return done or Cancelled(here=0, total=tier.size)
 
     def use(self, name: str) -> None:
@@ -199,6 +225,36 @@ class ModelLibrary:
                 self._delete(spec)
             forget_pull(self._root, name)
         return freed
+
+    def _along(self, tier: TierSpec, folder: Path | None) -> list[tuple[Published, Source]]:
+        """The pack, where it is to come with the models of a tier, and from where."""
+        offer = self.packages_offered
+        if offer is None or not tier.models:
+            return []
+        if folder is None:
+            return [(spec_of(offer), self._release(offer))]
+        return [(spec_of(offer), Folder(folder, flat=True))] if (folder / offer.name).is_file() else []
+
+    def _release(self, offer: Offer) -> Source:
+        return Release(offer.address, self._patience)
+
+    def _begun(self, offer: Offer) -> int:
+        file = file_of(self._root, spec_of(offer))
+        return size_of(file) + size_of(part_of(file))
+
+    def _brought_and_unpacked(self, wanted: Sequence[tuple[Published, Source]], watch: Watch) -> Pulled | None:
+        """What was done; `None` where it was stopped. A pack is unpacked once all is here."""
+        done = _brought(self.folder, wanted, watch)
+        packs = [spec for spec, _ in wanted if spec.model_id == PACK]
+        if done is None or not packs:
+            return done
+        try:
+            unpack(self._root, packs[0], watch)
+        except CancelledError:
+            return None
+        finally:
+            watch.tell()
+        return done
 
     def _delete(self, spec: ModelSpec) -> None:
         folder = model_folder(self.folder, spec)
@@ -250,10 +306,10 @@ class ModelLibrary:
             raise translated(error, self.folder) from error
 
 
-def _brought(models: Path, tier: TierSpec, source: Source, watch: Watch) -> Pulled | None:
+def _brought(models: Path, wanted: Sequence[tuple[Published, Source]], watch: Watch) -> Pulled | None:
     """What was done; `None` where it was stopped."""
     try:
-        return bring(models, tier, source, watch)
+        return bring(models, wanted, watch)
     except CancelledError:
         return None
     except OSError as error:

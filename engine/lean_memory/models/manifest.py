@@ -47,17 +47,28 @@ class ModelFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSpec:
-    """A pinned model. `dims`, `prefix`, the prompts and the thresholds mean something for an embedder only."""
+class Published:
+    """Files that are given out together, pinned."""
 
     model_id: str
-    """Its repository on the hub, `owner/name`."""
+    """A model's repository on the hub, `owner/name`, or what else they are called in that form."""
     revision: str
+    licence: str
+    files: tuple[ModelFile, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all of them, estimates included."""
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec(Published):
+    """A pinned model. `dims`, `prefix`, the prompts and the thresholds mean something for an embedder only."""
+
     role: Role
     architecture: str
     """What kind of network it is, e.g. `qwen3`, `modernbert`, `gliner2`."""
-    licence: str
-    files: tuple[ModelFile, ...]
     dims: int = 0
     prefix: int | None = None
     """Matryoshka: how many leading components, renormalised, stand for the whole; `None` where it was not trained so."""
@@ -74,11 +85,6 @@ class ModelSpec:
     def identity(self) -> ModelIdentity:
         """What is recorded beside everything this model makes."""
         return ModelIdentity(model_id=self.model_id, revision=self.revision, dims=self.dims, prefix=self.prefix)
-
-    @property
-    def size(self) -> int:
-        """Bytes of all its files, estimates included."""
-        return sum(file.size for file in self.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

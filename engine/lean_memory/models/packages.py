@@ -8,7 +8,6 @@ and the packages as they lie in an environment, without those that the program i
 from __future__ import annotations
 
 import json
-import platform
 import shutil
 import sys
 import zipfile
@@ -19,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from lean_memory.errors import InvalidInputError, ModelFetchError
+from lean_memory.models.offered import offered, this_python, this_target
 from lean_memory.private_files import private_folder
 
 NAMES = ("torch", "sentence_transformers", "gliner2")
@@ -27,8 +27,6 @@ _FOLDER = Path("models", "packages")
 _LEFT_FREE = 100_000_000
 _INSTALLED = "installed.json"
 """What the setup program writes into an environment that it made."""
-_SYSTEMS = {"linux": "linux", "win32": "windows", "darwin": "macos"}
-_MACHINES = {"AMD64": "x86_64"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +51,10 @@ def can_run(root: Path) -> bool:
 
 def remedy(prefix: Path = Path(sys.prefix)) -> str:
     """What to do where some are lacking, for a program in the environment `prefix`."""
+    if offered(prefix) is not None:
+        return "lean-memory models packages"
     if came_from_an_installer(prefix):
-        return f"lean-memory models packages FILE, with the file …-models-{_target()}-python{_python()}.zip that is given out beside the installer"
+        return f"lean-memory models packages FILE, with the file …-models-{this_target()}-python{this_python()}.zip that is given out beside the installer"
     return "pip install 'lean-memory-desktop[models]'"
 
 
@@ -65,7 +65,7 @@ def came_from_an_installer(prefix: Path = Path(sys.prefix)) -> bool:
 
 def packages_folder(root: Path) -> Path:
     """Where those of a pack lie for this Python, whether they are there or not."""
-    return root / _FOLDER / f"python{_python()}"
+    return root / _FOLDER / f"python{this_python()}"
 
 
 def let_import(root: Path) -> None:
@@ -137,9 +137,9 @@ def _checked(held: zipfile.ZipFile, file: Path) -> Pack:
         pack = Pack(version=str(said["version"]), target=str(said["target"]), python=str(said["python"]))
     except (KeyError, ValueError, TypeError) as error:
         raise InvalidInputError(f"{file.name} is no pack of packages.") from error
-    if (pack.target, pack.python) != (_target(), _python()):
+    if (pack.target, pack.python) != (this_target(), this_python()):
         raise InvalidInputError(
-            f"{file.name} is for {pack.target} and Python {pack.python}; this is {_target()} and Python {_python()}. Nothing was changed."
+            f"{file.name} is for {pack.target} and Python {pack.python}; this is {this_target()} and Python {this_python()}. Nothing was changed."
         )
     return pack
 
@@ -156,11 +156,3 @@ def _unpack(held: zipfile.ZipFile, folder: Path, report: Callable[[float], None]
         held.extract(entry, folder)
         done += entry.file_size
         report(done / total if total else 1.0)
-
-
-def _python() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}"
-
-
-def _target() -> str:
-    return f"{_SYSTEMS.get(sys.platform, sys.platform)}-{_MACHINES.get(platform.machine(), platform.machine())}"

@@ -35,7 +35,7 @@ class PullView(Answer):
     origin: str
     """The address or folder from which the files come."""
     phase: str = ""
-    """`checking` what is here, or `fetching`."""
+    """`checking` what is here, `fetching`, or `unpacking` the packages that came along."""
     done: int = 0
     total: int = 0
     model: str = ""

@@ -41,6 +41,8 @@ class ModelsView(Answer):
     """Whether the packages that run larger models are installed beside the service; without them a tier that is here waits unused."""
     remedy: str = ""
     """How they come there: a command; empty where they are."""
+    along: int = 0
+    """Bytes of those packages that a download brings along; 0 where they are here, or their release does not say where they lie."""
     tiers: tuple[TierView, ...] = ()
     """Every tier that can be had, and how much of each is here."""
     pull: PullView | None = None

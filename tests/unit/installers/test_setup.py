@@ -20,7 +20,7 @@ from lean_memory_setup.__main__ import main
 from lean_memory_setup.environments import stay_with_own
 from lean_memory_setup.failing import SetupError, tell
 from lean_memory_setup.installing import ENVIRONMENTS, LINK, Installation, Outcome, install, installed_version
-from lean_memory_setup.payload import FILE, Payload, digest_of, read_payload
+from lean_memory_setup.payload import FILE, PACKS, Held, Payload, digest_of, read_payload
 from lean_memory_setup.removing import Person, uninstall
 from lean_memory_setup.running import Started
 from lean_memory_setup.switching import SymbolicLink
@@ -223,6 +223,19 @@ def test_nothing_runs_any_more_when_the_memories_are_backed_up_and_it_runs_again
     assert not any("restore" in line for line in asked(to))
     while not mark.exists():
         os.sched_yield()
+
+
+def test_the_program_is_told_where_its_release_has_packs(tmp_path: Path) -> None:
+    to, first = installation(tmp_path), payload_of("1", tmp_path / "first")
+    # Nobody vouches for what is in no list of the payload's files.
+    (first.folder / PACKS).write_text("elsewhere")
+    install(first, to, say_nothing)
+    assert not (to.link.path / PACKS).exists()
+    second = payload_of("2", tmp_path / "second")
+    (second.folder / PACKS).write_text("where they lie")
+    held = Held(path=PACKS, bytes=14, sha256=digest_of(second.folder / PACKS))
+    install(dataclasses.replace(second, files=(*second.files, held)), to, say_nothing)
+    assert (to.link.path / PACKS).read_text() == "where they lie"
 
 
 def test_what_was_cut_off_is_made_anew(tmp_path: Path) -> None:

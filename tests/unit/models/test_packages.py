@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from lean_memory.errors import InvalidInputError, ModelFetchError
+from lean_memory.models.offered import Offer, offered
 from lean_memory.models.packages import NAMES, can_run, lacking, packages_folder, remedy, remove, take_in
 from support.model_pack import PYTHON, TARGET, write_pack
 
@@ -106,3 +108,42 @@ def test_only_a_program_that_pip_put_here_is_told_to_use_pip(tmp_path: Path) -> 
     assert "pip" not in told
     assert told.startswith("lean-memory models packages FILE")
     assert f"-models-{TARGET}-python{PYTHON}.zip" in told
+
+
+def told_of(prefix: Path, **other: object) -> Offer | None:
+    """What a program in `prefix` is offered whose release says this, or something else in a place of it."""
+    pack = {"file": "pack.zip", "target": TARGET, "python": PYTHON, "bytes": 5, "sha256": "0" * 64, **other}
+    written = {"version": "0.1.0", "address": other.pop("address", "http://127.0.0.1:9/release/"), "packs": [pack]}
+    (prefix / "packs.json").write_text(json.dumps(written))
+    return offered(prefix)
+
+
+def test_a_program_whose_release_says_where_a_pack_lies_fetches_it(tmp_path: Path) -> None:
+    assert offered(tmp_path) is None
+    offer = told_of(tmp_path)
+    assert offer == Offer(version="0.1.0", address="http://127.0.0.1:9/release", name="pack.zip", bytes=5, sha256="0" * 64)
+    assert remedy(tmp_path) == "lean-memory models packages"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"target": "other-x86_64"},
+        {"python": "2.7"},
+        {"bytes": "many"},
+        {"bytes": 0},
+        {"sha256": "0"},
+        {"file": "../pack.zip"},
+        {"file": "/pack.zip"},
+        {"address": "file:///pack"},
+        {"address": 5},
+    ],
+)
+def test_a_pack_for_another_computer_or_a_note_that_no_release_wrote_offers_nothing(tmp_path: Path, other: dict[str, object]) -> None:
+    assert told_of(tmp_path, **other) is None
+
+
+@pytest.mark.parametrize("written", [b"", b"[]", b"{}", b"\xff", b'{"packs": 5}', b'{"packs": [5]}'])
+def test_a_note_that_is_damaged_offers_nothing(tmp_path: Path, written: bytes) -> None:
+    (tmp_path / "packs.json").write_bytes(written)
+    assert offered(tmp_path) is None

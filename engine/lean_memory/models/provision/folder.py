@@ -6,17 +6,17 @@ from pathlib import Path
 
 from lean_memory.errors import ModelFetchError
 from lean_memory.models.installed import FileRecord, ModelRecord, Voucher, model_folder, read_record
-from lean_memory.models.manifest import ModelSpec
+from lean_memory.models.manifest import Published
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.source import BLOCK, Part, Wanted, translated
 from lean_memory.models.provision.watch import Watch
 
 
 class Folder:
-    """A `Source`. The folder is only read."""
+    """A `Source`. The folder is only read. `flat` where the files lie in it directly."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, flat: bool = False) -> None:
+        self._folder, self._flat = folder, flat
 
     @property
     def origin(self) -> str:
@@ -34,7 +34,9 @@ class Folder:
             return None
         raise ModelFetchError(wording.not_in_folder(wanted.name, self.origin))
 
-    def _place(self, spec: ModelSpec) -> Path:
+    def _place(self, spec: Published) -> Path:
+        if self._flat:
+            return self._folder
         name = spec.model_id.replace("/", "--")
         places = (
             model_folder(self._folder, spec),

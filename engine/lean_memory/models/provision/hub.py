@@ -54,9 +54,9 @@ class Hub:
 
     def fetch(self, wanted: Wanted, part: Path, watch: Watch) -> FileRecord | None:
         """The file whole in `part`; see `Source`."""
-        address = f"{self._endpoint}/{wanted.spec.model_id}/resolve/{quote(wanted.spec.revision)}/{quote(wanted.file.path)}"
+        address = self.address_of(wanted)
         begun = Part(part, watch, None if wanted.file.size_is_estimate else wanted.file.size)
-        transfer = _Transfer(wanted, begun, watch, address=address, host=self._host, patience=self._patience)
+        transfer = _Transfer(wanted, begun, watch, address=address, host=self._host, lacks=self.lacks(wanted), patience=self._patience)
         for _ in range(2):
             if not transfer.run():
                 return None
@@ -66,13 +66,31 @@ class Hub:
             begun.start_over()
         raise ModelFetchError(wording.damaged(wanted.name, self._host))
 
+    def address_of(self, wanted: Wanted) -> str:
+        """Where a file lies."""
+        return f"{self._endpoint}/{wanted.spec.model_id}/resolve/{quote(wanted.spec.revision)}/{quote(wanted.file.path)}"
+
+    def lacks(self, wanted: Wanted) -> str:
+        """What is said where it does not lie there."""
+        return wording.missing(wanted.name, self._host, wanted.spec.revision)
+
+
+class Release(Hub):
+    """A `Source`: an address below which the files lie directly, as they do beside the installers of a release."""
+
+    def address_of(self, wanted: Wanted) -> str:
+        return f"{self._endpoint}/{quote(wanted.file.path)}"
+
+    def lacks(self, wanted: Wanted) -> str:
+        return wording.missing_in_release(wanted.file.path, self._endpoint)
+
 
 class _Transfer:
     """One file on its way."""
 
-    def __init__(self, wanted: Wanted, part: Part, watch: Watch, *, address: str, host: str, patience: Patience) -> None:
+    def __init__(self, wanted: Wanted, part: Part, watch: Watch, *, address: str, host: str, lacks: str, patience: Patience) -> None:
         self._wanted, self._part, self._watch = wanted, part, watch
-        self._address, self._host, self._patience = address, host, patience
+        self._address, self._host, self._lacks, self._patience = address, host, lacks, patience
         self._length = None if wanted.file.size_is_estimate else wanted.file.size
         self._heard = False
         self._sum = ""
@@ -171,7 +189,7 @@ class _Transfer:
 
     def _do_without(self) -> bool:
         if not self._wanted.file.optional:
-            raise ModelFetchError(wording.missing(self._wanted.name, self._host, self._wanted.spec.revision))
+            raise ModelFetchError(self._lacks)
         self._part.start_over()
         return False
 

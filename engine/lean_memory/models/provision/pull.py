@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lean_memory.clock import system_clock
 from lean_memory.errors import ModelFetchError
 from lean_memory.models.installed import FileRecord, ModelRecord, Voucher, model_folder, read_record, write_record
-from lean_memory.models.manifest import ModelFile, ModelSpec, TierSpec
+from lean_memory.models.manifest import ModelFile, Published
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.source import BLOCK, Source, Wanted, translated
 from lean_memory.models.provision.watch import Phase, Watch
@@ -33,19 +33,19 @@ class Pulled:
     """Those of them that had been there and were damaged or cut short."""
 
 
-def bring(models: Path, tier: TierSpec, source: Source, watch: Watch) -> Pulled:
-    """Have every file of the tier lie whole in `models`.
+def bring(models: Path, wanted: Sequence[tuple[Published, Source]], watch: Watch) -> Pulled:
+    """Have every file of what is wanted, each from its source, lie whole in `models`.
 
     Raises `ModelFetchError` with a sentence, and `CancelledError`; whole files, and the beginnings of others, stay for the next time.
     """
-    found = list(_look(models, tier, watch))
+    found = list(_look(models, wanted, watch))
     lacking = [each for each in found if not each.sound]
     _check_room(models, lacking)
     watch.begin(Phase.FETCHING, sum(each.size for each in found), done=sum(each.size for each in found if each.sound))
     for each in lacking:
         watch.turn_to(each.spec.model_id, each.file.path)
-        _fetch(models, each, source, watch)
-    for spec in tier.models.values():
+        _fetch(models, each, watch)
+    for spec, source in wanted:
         _complete(models, spec, source.origin)
     return Pulled(
         fetched=tuple(wording.named(each.spec, each.file) for each in lacking),
@@ -55,9 +55,10 @@ def bring(models: Path, tier: TierSpec, source: Source, watch: Watch) -> Pulled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """A file of the tier as it was found."""
+    """A wanted file as it was found."""
 
-    spec: ModelSpec
+    spec: Published
+    source: Source
     file: ModelFile
     size: int
     """Bytes that it has, or will have as far as is known."""
@@ -67,16 +68,16 @@ class _Found:
     """Bytes of its beginning that are there."""
 
 
-def _look(models: Path, tier: TierSpec, watch: Watch) -> Iterator[_Found]:
+def _look(models: Path, wanted: Sequence[tuple[Published, Source]], watch: Watch) -> Iterator[_Found]:
     """How every file stands. What is damaged is put aside as a beginning or thrown away, and no longer counts as there."""
-    places = [(model_folder(models, spec), spec, file) for spec in tier.models.values() for file in spec.files]
-    watch.begin(Phase.CHECKING, sum(size_of(folder / file.path) for folder, _, file in places))
-    for folder, spec, file in places:
+    places = [(model_folder(models, spec), spec, file, source) for spec, source in wanted for file in spec.files]
+    watch.begin(Phase.CHECKING, sum(size_of(folder / file.path) for folder, _, file, _ in places))
+    for folder, spec, file, source in places:
         watch.turn_to(spec.model_id, file.path)
-        yield _look_at(folder, spec, file, watch)
+        yield _look_at(folder, spec, file, source, watch)
 
 
-def _look_at(folder: Path, spec: ModelSpec, file: ModelFile, watch: Watch) -> _Found:
+def _look_at(folder: Path, spec: Published, file: ModelFile, source: Source, watch: Watch) -> _Found:
     record, path = read_record(folder), folder / file.path
     known = record.files.get(file.path)
     if path.is_file():
@@ -87,13 +88,15 @@ def _look_at(folder: Path, spec: ModelSpec, file: ModelFile, watch: Watch) -> _F
                 # What was written down was lost or harmed; the published sum stands for it.
                 kept = FileRecord(size=size_of(path), sha256=expected, voucher=Voucher.MANIFEST)
                 write_record(folder, spec, replace(record.having(file.path, kept), completed_at=None))
-            return _Found(spec=spec, file=file, size=size_of(path), sound=True)
+            return _Found(spec=spec, file=file, source=source, size=size_of(path), sound=True)
         write_record(folder, spec, replace(record, completed_at=None))
         _put_aside(path, length)
-        return _Found(spec=spec, file=file, size=file.size, sound=False, damaged=expected is not None, begun=size_of(part_of(path)))
+        return _Found(
+            spec=spec, file=file, source=source, size=file.size, sound=False, damaged=expected is not None, begun=size_of(part_of(path))
+        )
     if file.optional and file.path in record.absent:
-        return _Found(spec=spec, file=file, size=0, sound=True)
-    return _Found(spec=spec, file=file, size=file.size, sound=False, begun=size_of(part_of(path)))
+        return _Found(spec=spec, file=file, source=source, size=0, sound=True)
+    return _Found(spec=spec, file=file, source=source, size=file.size, sound=False, begun=size_of(part_of(path)))
 
 
 def _sum(path: Path, watch: Watch) -> str:
@@ -127,13 +130,13 @@ def _check_room(models: Path, lacking: list[_Found]) -> None:
         raise ModelFetchError(wording.no_room(needed + RESERVE, free, str(models)))
 
 
-def _fetch(models: Path, each: _Found, source: Source, watch: Watch) -> None:
+def _fetch(models: Path, each: _Found, watch: Watch) -> None:
     folder, path = model_folder(models, each.spec), model_folder(models, each.spec) / each.file.path
     before = read_record(folder)
-    record = replace(before, completed_at=None, origin=source.origin)
+    record = replace(before, completed_at=None, origin=each.source.origin)
     if record != before:
         write_record(folder, each.spec, record)
-    came = source.fetch(_wanted(each, record), part_of(path), watch)
+    came = each.source.fetch(_wanted(each, record), part_of(path), watch)
     if came is None:
         watch.learned(-each.file.size)
         part_of(path).unlink(missing_ok=True)
@@ -159,7 +162,7 @@ def _put_in_place(part: Path, path: Path) -> None:
         raise translated(error, path) from error
 
 
-def _complete(models: Path, spec: ModelSpec, origin: str) -> None:
+def _complete(models: Path, spec: Published, origin: str) -> None:
     folder = model_folder(models, spec)
     record = read_record(folder)
     if record.completed_at is None:

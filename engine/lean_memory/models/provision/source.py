@@ -11,7 +11,7 @@ from typing import Protocol
 
 from lean_memory.errors import ModelFetchError
 from lean_memory.models.installed import FileRecord, Voucher
-from lean_memory.models.manifest import ModelFile, ModelSpec
+from lean_memory.models.manifest import ModelFile, Published
 from lean_memory.models.provision import wording
 from lean_memory.models.provision.watch import Watch
 from lean_memory.private_files import private_folder
@@ -25,7 +25,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 class Wanted:
     """A file to fetch, and the SHA-256 that it must have where one is known: the published one, or that of the copy that was here before."""
 
-    spec: ModelSpec
+    spec: Published
     file: ModelFile
     sha256: str | None
     voucher: Voucher

@@ -21,6 +21,8 @@ class Phase(StrEnum):
     CHECKING = "checking"
     """Reading what is there already, to see that it is whole."""
     FETCHING = "fetching"
+    UNPACKING = "unpacking"
+    """Putting the packages that run the models in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lean_memory.models.manifest import ModelFile, ModelSpec
+from lean_memory.models.manifest import ModelFile, Published
 
 KEPT = "What came is kept, and the same command goes on from there."
 OFFLINE = "Without a network, copy a bundle from another computer: lean-memory models pull --from FOLDER."
@@ -16,7 +16,7 @@ def amount(size: float) -> str:
     return f"{size:.0f} bytes"
 
 
-def named(spec: ModelSpec, file: ModelFile) -> str:
+def named(spec: Published, file: ModelFile) -> str:
     """A file as it is called in a sentence."""
     return f"{file.path} of {spec.model_id}"
 
@@ -25,6 +25,13 @@ def missing(what: str, host: str, revision: str) -> str:
     return (
         f"{host} does not have {what} at revision {revision[:12]} (404). {KEPT} If {host} is a mirror (LM_MODELS_ENDPOINT), "
         "it may lack this model; else a newer Lean Memory may name one that is still there."
+    )
+
+
+def missing_in_release(what: str, address: str) -> str:
+    return (
+        f"{address} does not have {what} (404). {KEPT} If you have the file from elsewhere, take it in with: "
+        "lean-memory models packages FILE."
     )
 
 

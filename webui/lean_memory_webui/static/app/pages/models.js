@@ -10,6 +10,7 @@ import { complain, tell } from '../toasts.js';
 
 const BUILTIN = 'builtin';
 const BEAT = 1000;
+const PHASES = new Set(['checking', 'fetching', 'unpacking']);
 
 /** Look again a moment after `data` came, as long as something moves. */
 export function useBeat(data, moves, again) {
@@ -38,11 +39,17 @@ export function Models() {
     ${degraded.length > 0 && html`<p class="notice">${t('degraded')}</p>`}
     ${error && error.status !== 404 && html`<${Sorry} error=${error} />`}
     ${data?.vectors.map((one) => html`<div key=${one.namespace}><p>${t('vectors', one.namespace)}</p><progress max=${one.total} value=${one.done} aria-label=${t('vectors', one.namespace)}></progress></div>`)}
-    ${data && html`<h2>${t('tiers')}</h2>${!data.runnable && html`<p class="notice">${t('not_runnable', data.remedy)}</p>`}<ul class="rows">${data.tiers.filter((one) => one.name !== BUILTIN).map((one) => html`<${Tier} key=${one.name} tier=${one} inUse=${data.tier === one.name} chosen=${data.chosen === one.name} pull=${data.pull?.tier === one.name ? data.pull : null} act=${act} />`)}
+    ${data && html`<h2>${t('tiers')}</h2><${Packages} view=${data} /><ul class="rows">${data.tiers.filter((one) => one.name !== BUILTIN).map((one) => html`<${Tier} key=${one.name} tier=${one} inUse=${data.tier === one.name} chosen=${data.chosen === one.name} pull=${data.pull?.tier === one.name ? data.pull : null} act=${act} />`)}
       ${data.chosen !== BUILTIN && html`<li class="item"><span>${t('builtin_only')}</span><button onClick=${() => act('use', { tier: BUILTIN }, t('tier_chosen'))}>${t('use')}</button></li>`}</ul>`}
     <h2>${t('disk')}</h2>
     <ul class="rows">${(files?.namespaces ?? []).map((one) => html`<li class="item" key=${one.name}><span dir="auto">${one.name}</span><span class="soft">${size(one.bytes)}</span></li>`)}
       ${data?.tiers.flatMap((tier) => tier.models).filter((one) => one.here_bytes > 0).map((one) => html`<li class="item" key=${one.id + one.role}><span>${one.id}</span><span class="soft">${size(one.here_bytes)}</span></li>`)}</ul>`;
+}
+
+/** What is to be known where the packages that run larger models are not here: that a download brings them, or what to do. */
+export function Packages({ view: { runnable, along, remedy } }) {
+  if (runnable) return null;
+  return html`<p class="notice">${along > 0 ? t('along', size(along), remedy) : t('not_runnable', remedy)}</p>`;
 }
 
 function Entry({ name, about, state, kind }) {
@@ -71,5 +78,5 @@ export function Download({ pull }) {
   if (pull.state !== 'running') return pull.sentence ? html`<p class="small">${pull.sentence}</p>` : null;
   const left = pull.seconds_left === null ? '' : ` · ${t('time_left', duration(pull.seconds_left))}`;
   return html`<progress max="1" value=${pull.total ? pull.done / pull.total : undefined} aria-label=${t('download')}></progress>
-    <p class="small soft">${t(pull.phase === 'checking' ? 'checking' : 'fetching', size(pull.done), size(pull.total))}${left}${pull.trouble ? ` · ${pull.trouble}` : ''}</p>`;
+    <p class="small soft">${t(PHASES.has(pull.phase) ? pull.phase : 'fetching', size(pull.done), size(pull.total))}${left}${pull.trouble ? ` · ${pull.trouble}` : ''}</p>`;
 }

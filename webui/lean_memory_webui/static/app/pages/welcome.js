@@ -8,7 +8,7 @@ import { useFound } from '../loading.js';
 import { Sorry, Waiting } from '../parts.js';
 import { go } from '../places.js';
 import { get, post, snapshot } from '../service.js';
-import { Download, useBeat } from './models.js';
+import { Download, Packages, useBeat } from './models.js';
 
 const SEEN = 'lean-memory.welcomed';
 const ANSWER = 'lean-memory.models-answer';
@@ -56,11 +56,11 @@ function ModelStep() {
   const larger = data?.tiers.find((one) => one.name !== 'builtin' && !one.here);
   return html`<h1 tabindex="-1">${t('welcome_title')}</h1><p class="lead">${t('welcome_about')}</p>
     <h2>${t('welcome_models')}</h2><p>${t('welcome_models_about')}</p><p class="pill">${t('builtin_model')}: ${named(`state_model_${model.state}`, model.state)}</p>
-    ${larger && html`<${Larger} tier=${larger} runnable=${data.runnable} remedy=${data.remedy} pull=${data.pull?.tier === larger.name ? data.pull : null} again=${again} />`}`;
+    ${larger && html`<${Larger} tier=${larger} view=${data} pull=${data.pull?.tier === larger.name ? data.pull : null} again=${again} />`}`;
 }
 
 /** The larger models: now, from a folder, later, or never. Asked once; who goes on without an answer has said later. */
-function Larger({ tier, runnable, remedy, pull, again }) {
+function Larger({ tier, view, pull, again }) {
   const [asksFolder, askFolder] = useState(false);
   const [failed, fail] = useState(null);
   const act = (path, body) => (fail(null), post(`models/${path}`, body).then(again, fail));
@@ -69,7 +69,7 @@ function Larger({ tier, runnable, remedy, pull, again }) {
   const said = answered.value;
   if (said === 'never' && !running) return html`<p role="status">${t('welcome_never_said')} <button class="link" onClick=${() => answer('')}>${t('welcome_ask_again')}</button></p>`;
   return html`<p>${t('welcome_larger', size(tier.bytes))}</p>
-    ${!runnable && html`<p class="notice">${t('not_runnable', remedy)}</p>`}
+    <${Packages} view=${view} />
     ${failed && html`<${Sorry} error=${failed} />`}
     ${pull && html`<div role="status">${running && html`<p>${t('welcome_fetching')}</p>`}<${Download} pull=${pull} /></div>`}
     ${!running && said === 'later' && html`<p role="status">${t('welcome_later_said')}</p>`}
