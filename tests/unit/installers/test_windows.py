@@ -10,9 +10,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from lean_memory_installers.assembling import SETUP
 from lean_memory_installers.sbom import bill_of_materials
-from lean_memory_installers.windows import EMBEDDABLE_SHA256, EMBEDDABLE_VERSION, INTERPRETER, extraction, official_python, packed, program
-from lean_memory_setup.payload import Payload
+from lean_memory_installers.windows import (
+    EMBEDDABLE_SHA256,
+    EMBEDDABLE_VERSION,
+    INTERPRETER,
+    extraction,
+    official_python,
+    packed,
+    program,
+    unpack,
+)
+from lean_memory_setup.payload import PACKS, REQUIREMENTS, Payload
 from lean_memory_setup.windows import PACKAGES, PACKED, PROGRAMS, PYTHON, Embedded, Junction, LinkedCopy, link_in
 
 SCRIPT = Path(__file__).parents[3] / "installers" / "windows" / "setup.nsi"
@@ -97,6 +107,24 @@ def test_a_program_finds_the_interpreter_beside_itself_wherever_it_is_put() -> N
     assert b"#!<launcher_dir>\\python.exe\r\n" in held
     with zipfile.ZipFile(io.BytesIO(held)) as inside:
         assert "from lean_memory_bridge.stdio import main" in inside.read("__main__.py").decode()
+
+
+@pytest.mark.parametrize("said", [b"", b"where they lie"])
+def test_what_is_shipped_says_where_packs_lie_where_the_release_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
+    monkeypatch.setattr("lean_memory_installers.windows.install_wheels", lambda payload, target: None)
+    # What makes installers is not here where they are only tested.
+    monkeypatch.setattr("lean_memory_installers.windows.files", lambda name: tmp_path)
+    (tmp_path / "t64.exe").write_bytes(b"MZ")
+    wheels, python = tmp_path / "wheels", tmp_path / "python.zip"
+    wheels.mkdir()
+    for name in (SETUP, REQUIREMENTS, *([PACKS] if said else [])):
+        (wheels / name).write_bytes(said or b"a file")
+    with zipfile.ZipFile(python, "w") as held:
+        held.writestr("python.exe", "MZ")
+    made = Payload(folder=wheels, version="1.0", target="windows-x86_64", pythons=("3.13",), uv="uv.exe", files=(), digest="0" * 64)
+    shipped = unpack(made, python, tmp_path / "shipped")
+    shipped.verify()
+    assert [(tmp_path / "shipped" / held.path).read_bytes() for held in shipped.files if held.path == PACKS] == ([said] if said else [])
 
 
 def test_what_is_packed_is_the_same_bytes_each_time_whatever_the_files_dates(tmp_path: Path) -> None:
