@@ -29,6 +29,7 @@ from lean_memory.store.connection import errors_translated
 from lean_memory.store.copying import contents_of
 from lean_memory.store.forget_scope import Reach
 from lean_memory.store.namespaces import BACKUPS, checked_name, copies_of, path_of
+from lean_memory.store.restored_rows import refuse_copy_of_other_rows
 from lean_memory.store.restoring import restore_file, restore_one
 from lean_memory.store.scrubbing import scrub_backups
 from lean_memory.store.tellers import tellers
@@ -69,10 +70,17 @@ class Owning(ABC):
         """
         to = None if path is None else path_of_argument(path, "path")
         names = self.namespaces() if namespaces is None else [name_of(name) for name in namespaces]
+        unusable = [] if namespaces is not None else [one for one in self.status() if one.problems and one.name not in names]
+        left_out = tuple(f"{one.name}: {' '.join(one.problems)}" for one in unusable)
         if not names:
-            raise NotFoundError("There is no namespace to back up; nothing was made.")
+            raise (
+                StorageError(f"No backup was made. {' '.join(left_out)}")
+                if left_out
+                else NotFoundError("There is no namespace to back up; nothing was made.")
+            )
         with self._files.all_looked_at():
-            return store_backups.back_up(self._settings.root, names, now=self._clock(), occasion=_occasion(occasion), to=to)
+            occurred = _occasion(occasion)
+            return store_backups.back_up(self._settings.root, names, now=self._clock(), occasion=occurred, to=to, unusable=left_out)
 
     def backups(self) -> list[Backup]:
         """The backups in the data root, newest first; of one that cannot be used, why."""
@@ -80,12 +88,16 @@ class Owning(ABC):
             return store_backups.backups_in(self._settings.root)
 
     def verify_backup(self, path: str | os.PathLike[str]) -> Backup:
-        """Read a backup whole, or one file of it; `problem` of the answer says why it cannot be used, if it cannot. Raises `NotFoundError`."""
+        """Read a backup whole, or one file of it, and look over what it holds; `problem` of the answer says why it cannot be used, if it cannot.
+
+        Raises `NotFoundError`.
+        """
         with errors_in_words(path_of_argument(path, "path")):
             folder = self._found(path_of_argument(path, "path"))
         try:
             if folder.is_file():
-                _, at = restore_file(folder, None, self._settings.root)
+                name, at = restore_file(folder, None, self._settings.root)
+                refuse_copy_of_other_rows(folder, name)
                 return Backup(path=folder, at=at, occasion="", namespaces=(store_backups.described(folder),))
             backup = store_backups.read_backup(folder)
         except NotFoundError:
@@ -94,7 +106,7 @@ class Owning(ABC):
             return Backup(path=folder, at=self._clock(), occasion="", problem=str(error))
         try:
             for held in backup.namespaces:
-                store_backups.check_file(folder, held)
+                refuse_copy_of_other_rows(store_backups.check_file(folder, held), held.name)
         except LeanMemoryError as error:
             return replace(backup, problem=str(error))
         return backup
@@ -140,6 +152,7 @@ class Owning(ABC):
         told: list[WouldRestore] = []
         for file, name, at in self._to_come_back(path, namespace):
             held, here = contents_of(file), there.get(name)
+            refuse_copy_of_other_rows(file, name)
             counts = (0, 0) if here is None else (here.episodes, here.facts)
             told.append(
                 WouldRestore(
@@ -225,8 +238,8 @@ class Owning(ABC):
     def export(self, namespace: str, path: str | os.PathLike[str], *, passphrase: str | None = None) -> Exported:
         """Take a namespace out as one file: a bundle with all that is known and when, or, where the name ends in `.md`, a text for people.
 
-        Of one moment, while others write; an earlier export is replaced, any other file refused with `InvalidInputError`. A bundle can be put
-        under a passphrase. Raises `NotFoundError`.
+        Of one moment, while others write; an earlier export is replaced, any other file, and a text that somebody has changed since, refused with
+        `InvalidInputError`. A bundle can be put under a passphrase. Raises `NotFoundError`.
         """
         to, sealed = path_of_argument(path, "path"), word_or_none(passphrase, "passphrase")
         self._refuse_own_place(to)

@@ -78,6 +78,9 @@ WRITTEN = (
     "UPDATE fact SET valid_at = 9007199254740992000",
     "UPDATE fact SET reasons = '{'",
     "UPDATE fact SET confidence = 9e999",
+    "UPDATE fact SET span_end = 0.5 WHERE id = 1",
+    "UPDATE fact SET span_start = 'x' WHERE id = 2",
+    "UPDATE fact SET object = x'00' WHERE id = 1",
     "UPDATE episode SET state = 'lost'",
     "UPDATE episode SET tz = '../../etc/zone'",
     "UPDATE setting SET value = 9007199254740992000 WHERE key = 'next_moment'",
@@ -89,8 +92,10 @@ def test_a_copy_with_values_that_a_bundle_could_not_bring_in_is_refused(memory: 
     for written in WRITTEN:
         copy.write_bytes(sound)
         change(copy, written)
-        with pytest.raises(DamagedFileError, match="does not write"):
-            memory.restore(copy)
+        assert "does not write" in memory.verify_backup(copy).problem, written
+        for restore in (memory.would_restore, memory.restore):
+            with pytest.raises(DamagedFileError, match="does not write"):
+                restore(copy)
     assert [fact.object for fact in memory.facts("ana")] == ["Zebulon", "Rome"]
 
 
