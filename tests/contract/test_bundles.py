@@ -190,3 +190,15 @@ def test_an_export_takes_the_place_of_an_export_and_of_no_other_file(filled: Mem
         assert (tmp_path / name).read_bytes() == before
     (tmp_path / "empty.md").touch()
     assert filled.export("ana", tmp_path / "empty.md").facts
+
+
+@pytest.mark.parametrize("edit", ["A note of mine.\n", "", "\n<!-- Lean Memory wrote this: 0 -->\n"])
+def test_a_text_for_people_that_somebody_has_changed_is_not_replaced(filled: Memory, tmp_path: Path, edit: str) -> None:
+    path = tmp_path / "ana.md"
+    filled.export("ana", path)
+    written = path.read_text(encoding="utf-8")
+    changed = written + edit if edit else written.replace("Globex", "Globex, in Rome", 1)
+    path.write_text(changed, encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="changed since"):
+        filled.export("ana", path)
+    assert path.read_text(encoding="utf-8") == changed

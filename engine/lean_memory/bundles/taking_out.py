@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from lean_memory.bundles.bundle_file import Manifest, errors_in_words, write_bundle
+from lean_memory.bundles.replacing import summed
 from lean_memory.domain import Episode, Fact, Instant, Modality
 from lean_memory.store.bundle_rows import every_episode, every_fact, records, schema_of
 from lean_memory.store.namespace_store import ReadTransaction
@@ -39,7 +40,7 @@ def _write(path: Path, lines: Iterable[str]) -> None:
     draft = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
+            file.writelines(summed(f"{line}\n" for line in lines))
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
