@@ -102,7 +102,7 @@ def forgotten(result: Forgotten) -> str:
     if result.earlier:
         return "Erased for good, with the words it came from, when this was asked for the first time. It will not be learned again."
     copies = f" Copies may still be in: {', '.join(result.backups_holding_copies)}." if result.backups_holding_copies else ""
-    return f"Erased for good: {result.facts} fact(s), and the words they came from. It will not be learned again.{copies}"
+    return f"Erased for good: {result.facts} fact(s), and the words they came from. It will not be learned again.{copies} {result.not_looked_at}"
 
 
 def cleared(result: Cleared) -> str:
@@ -110,7 +110,7 @@ def cleared(result: Cleared) -> str:
     if not result.cleared:
         return f"There is no namespace “{result.namespace}”; nothing was removed."
     copies = f" Copies may still be in: {', '.join(result.copies)}." if result.copies else ""
-    return f"The namespace “{result.namespace}” and everything in it is removed.{copies}"
+    return f"The namespace “{result.namespace}” and everything in it is removed.{copies} {result.not_looked_at}"
 
 
 def profile(result: Facts) -> str:

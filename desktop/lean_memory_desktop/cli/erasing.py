@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypedDict, cast
 from lean_memory.domain import WEAK_RELEVANCE, ForgetResult
 from lean_memory.errors import NotFoundError
 from lean_memory_bridge.custody_client import CustodyClient
+from lean_memory_bridge.schemas import NOT_LOOKED_AT
 from lean_memory_bridge.schemas.custody import ForgetAllRequest
 from lean_memory_desktop.cli.console import ask, can_ask, complain, counted, say, write_json
 from lean_memory_desktop.cli.json_form import forgotten_form
-from lean_memory_desktop.cli.keeping import NOT_LOOKED_AT
 from lean_memory_desktop.cli.moments import read_moment
 from lean_memory_desktop.cli.opening import (
     check_namespace,

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from lean_memory import Memory
     from lean_memory.custody import Backup, Restored
 
-NOT_LOOKED_AT = "Backups in folders of your own and exports are not looked at; what they hold stays in them until you delete them."
-"""What a person must know who wants every copy gone."""
-
 
 def backup(options: Options) -> int:
     """Back up every namespace, or the one that was named."""
@@ -85,6 +82,8 @@ def _verify(options: Options, memory: Memory) -> int:
 
 def _scrub(options: Options, memory: Memory) -> int:
     """Take what was forgotten out of the backups."""
+    from lean_memory_bridge.schemas import NOT_LOOKED_AT
+
     done = memory.scrub_backups(options.namespace)
     if options.json:
         write_json({"backups": [str(path) for path in done.backups], "left": list(done.left), "holding_copies": list(done.holding_copies)})

@@ -10,6 +10,7 @@ from lean_memory_bridge.schemas.autostart import AtLogin, AtLoginChange
 from lean_memory_bridge.schemas.base import LARGEST_BODY, MAX_BATCH, MAX_TEXT, Answer, MomentText, NamespaceName, Request, SourceName
 from lean_memory_bridge.schemas.browsing import Axis, Browsed, Compared, ComparedPair, EntityView, Moments
 from lean_memory_bridge.schemas.memory import (
+    NOT_LOOKED_AT,
     Added,
     AddedMany,
     AddItem,
@@ -56,6 +57,7 @@ __all__ = [
     "LARGEST_BODY",
     "MAX_BATCH",
     "MAX_TEXT",
+    "NOT_LOOKED_AT",
     "AccessLog",
     "AccessView",
     "AddItem",

@@ -191,6 +191,10 @@ class WouldForget(Answer):
     texts: tuple[str, ...]
 
 
+NOT_LOOKED_AT = "Backups in folders of your own and exports are not looked at; what they hold stays in them until you delete them."
+"""What a person must know who wants every copy gone."""
+
+
 class Forgotten(Answer):
     """What a forgetting erased, by count."""
 
@@ -201,6 +205,7 @@ class Forgotten(Answer):
     entities: int
     tombstones: int
     backups_holding_copies: tuple[str, ...] = ()
+    not_looked_at: str = NOT_LOOKED_AT
     earlier: bool = False
     """True where it is the repetition of a call whose answer was lost: what that one erased is not counted again."""
 
@@ -223,6 +228,7 @@ class Cleared(Answer):
     """Whether there was a namespace of this name."""
     copies: tuple[str, ...] = ()
     """Files that may still hold what was in it."""
+    not_looked_at: str = NOT_LOOKED_AT
 
 
 class Namespaces(Answer):

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 
 from lean_memory_bridge.runtime import admin_token
-from lean_memory_bridge.schemas import ClientChange
+from lean_memory_bridge.schemas import NOT_LOOKED_AT, ClientChange
 from lean_memory_bridge.shim.offline import answer_without_service
 from support.mcp_client import call, connected, text_of
 from support.service import ServiceProcess, send
@@ -91,7 +91,7 @@ def test_an_assistant_remembers_changes_and_looks_back(service: ServiceProcess, 
         assert names.structured_content is not None
         assert where in names.structured_content["namespaces"]
         cleared = await call(client, "memory_clear", namespace=where)
-        assert cleared.structured_content == {"namespace": where, "cleared": True, "copies": []}
+        assert cleared.structured_content == {"namespace": where, "cleared": True, "copies": [], "not_looked_at": NOT_LOOKED_AT}
 
     talk(service, mode, say)
 

@@ -108,6 +108,7 @@ def test_what_was_forgotten_is_taken_out_of_the_backups_on_request(page: Page) -
     page.ask("POST", "backup", {"namespaces": ["scrubbed"]})
     done = page.ask("POST", "forget-all", {"namespace": "scrubbed", "sentence": "I like zirkonpears."})
     assert len(done["backups_holding_copies"]) == 1
+    assert "exports are not looked at" in done["not_looked_at"]
     assert len(page.ask("POST", "backups/scrub", {"namespace": "scrubbed"})["backups"]) == 1
     assert page.holding("zirkonpears") == []
 
