@@ -219,9 +219,9 @@ def _assistants(known: Known) -> Iterator[Entry]:
 def _tidying(known: Known) -> Iterator[Entry]:
     tidied = running(known.snapshot)
     if tidied:
-        yield Entry(label=f"Cancel maintenance{_per_cent(tidied[0].progress)}", action=Action(do=Do.CANCEL))
+        yield Entry(label=f"Stop tidying{_per_cent(tidied[0].progress)}", action=Action(do=Do.CANCEL))
         return
-    yield Entry(label="Run maintenance now", action=Action(do=Do.RUN) if known.snapshot else None)
+    yield Entry(label="Tidy up now", action=Action(do=Do.RUN) if known.snapshot else None)
     schedule = None if known.snapshot is None else known.snapshot.schedule
     if schedule is not None:
         yield Entry(label=_shortened(_next_run(schedule, known.now)))
@@ -229,14 +229,14 @@ def _tidying(known: Known) -> Iterator[Entry]:
 
 def _next_run(schedule: ScheduleView, now: dt.datetime) -> str:
     if schedule.paused:
-        return "No nightly run: it is paused"
+        return "The nightly tidying is paused"
     if schedule.waiting_for:
-        return f"The nightly run waits for {schedule.waiting_for}"
+        return f"The nightly tidying waits for {schedule.waiting_for}"
     if schedule.next_at is None:
-        return f"Next run {schedule.at}"
+        return f"Next tidying {schedule.at}"
     due = dt.datetime.fromtimestamp(schedule.next_at / 1000, now.tzinfo)
     soon = due - now < dt.timedelta(hours=24)
-    return f"Next run {due:%H:%M}" if soon else f"Next run {due:%Y-%m-%d %H:%M}"
+    return f"Next tidying {due:%H:%M}" if soon else f"Next tidying {due:%Y-%m-%d %H:%M}"
 
 
 def _models(models: ModelsView | None) -> str:

@@ -121,7 +121,7 @@ def _time(given: object, where: str) -> tuple[dt.time, str]:
     try:
         return time_of(str(given)), ""
     except InvalidInputError as error:
-        return DEFAULT_AT, f"{where}: {error} Until then the nightly run is at {DEFAULT_AT:%H:%M}."
+        return DEFAULT_AT, f"{where}: {error} Until then the nightly tidying is at {DEFAULT_AT:%H:%M}."
 
 
 def _held(path: Path) -> tuple[dict[str, Any], str]:

@@ -64,11 +64,11 @@ def state(result: MaintenanceState) -> str:
 def schedule(view: ScheduleView) -> str:
     """When the next nightly run is."""
     if view.paused:
-        return "the nightly run is paused"
+        return "the nightly tidying is paused"
     if view.next_at is None:
-        return f"the nightly run is set to {view.at}, and no schedule runs at present"
+        return f"the nightly tidying is set to {view.at}, and no schedule runs at present"
     if view.waiting_for:
-        return f"the nightly run of {view.at} waits for {view.waiting_for}"
+        return f"the nightly tidying of {view.at} waits for {view.waiting_for}"
     return f"next run: {moment(view.next_at)}"
 
 

@@ -109,7 +109,7 @@ def test_from_a_proposal_to_its_decision(desk: Desktop, tray: subprocess.Popen[b
         line for line in Path(f"/proc/{tray.pid}/maps").read_text(encoding="utf-8").splitlines() if "/dri/" in line or "LLVM" in line
     ]
 
-    # Review, Open memory, Assistants, Run maintenance now.
+    # Review, Open memory, Assistants, Tidy up now.
     choose(desk, 4)
     eventually(lambda: pending(service.snapshot()) == 1)
     eventually(lambda: place_of(AMBER, desk.picture("badge")))

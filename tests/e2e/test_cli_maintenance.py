@@ -213,9 +213,9 @@ def test_an_assistant_is_paused_and_resumed_and_its_uses_are_listed_without_a_se
 
 def test_doctor_tells_of_a_time_that_is_none(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     shell.done("add", "I like tea.")
-    assert "The nightly run is at 03:30" in shell.run("doctor").out
+    assert "The nightly tidying is at 03:30" in shell.run("doctor").out
     monkeypatch.setenv("LM_MAINT_AT", "late")
     outcome = shell.run("doctor", "--json")
     assert outcome.code == 1
-    (found,) = (finding for finding in json.loads(outcome.out)["findings"] if finding["subject"] == "nightly run")
+    (found,) = (finding for finding in json.loads(outcome.out)["findings"] if finding["subject"] == "nightly tidying")
     assert "'late' is not a time of day" in found["sentence"]

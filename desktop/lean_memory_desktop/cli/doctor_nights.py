@@ -15,22 +15,24 @@ def night_findings(root: Path) -> Iterator[Finding]:
     settings, record = read_settings(root), read_record(root)
     if settings.problem:
         yield Finding(
-            subject="nightly run",
+            subject="nightly tidying",
             sound=False,
             sentence=settings.problem,
             remedy=f"lean-memory maintain at {settings.at:%H:%M} --root '{root}'",
         )
     elif settings.paused:
-        yield Finding(subject="nightly run", sound=True, sentence="The nightly run is paused; lean-memory maintain resume lets it go on.")
+        yield Finding(
+            subject="nightly tidying", sound=True, sentence="The nightly tidying is paused; lean-memory maintain resume lets it go on."
+        )
     elif record is None or record.ended_at is None:
         yield Finding(
-            subject="nightly run",
+            subject="nightly tidying",
             sound=True,
-            sentence=f"The nightly run is at {settings.at:%H:%M} while the service runs; there was none yet.",
+            sentence=f"The nightly tidying is at {settings.at:%H:%M} while the service runs; there was none yet.",
         )
     else:
         yield Finding(
-            subject="nightly run",
+            subject="nightly tidying",
             sound=True,
-            sentence=f"The nightly run is at {settings.at:%H:%M}; the last one ended {show_moment(record.ended_at, None)}: {record.sentence}",
+            sentence=f"The nightly tidying is at {settings.at:%H:%M}; the last one ended {show_moment(record.ended_at, None)}: {record.sentence}",
         )

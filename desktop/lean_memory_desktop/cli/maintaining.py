@@ -114,7 +114,7 @@ def _set(options: Options, *, at: dt.time | None = None, paused: bool | None = N
     if options.json:
         write_json(view.model_dump(mode="json"))
         return Exit.FINE
-    say(f"The nightly run is {'paused' if view.paused else f'at {view.at}'}.")
+    say(f"The nightly tidying is {'paused' if view.paused else f'at {view.at}'}.")
     say(f"Assistants {'may' if view.agents_decide else 'may not'} record a verdict where you cannot be asked through them.")
     if view.problem:
         complain(view.problem)

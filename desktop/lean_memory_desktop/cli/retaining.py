@@ -57,7 +57,7 @@ def _set(options: Options, memory: Memory, days: int) -> int:
     if options.json:
         write_json({**asdict(rule), "concerned": [{"namespace": name, "text": text} for name, text in concerned]})
         return Exit.FINE
-    say(f"From now on: {_said(rule)} The nightly run goes by it; lean-memory retention remove {rule.id} ends it.")
+    say(f"From now on: {_said(rule)} The nightly tidying goes by it; lean-memory retention remove {rule.id} ends it.")
     say(f"Today that is {counted(len(concerned), 'fact')}{':' if concerned else '.'}")
     for name, text in concerned[:_SHOWN]:
         say(f"{name}: {text}", indent=2)

@@ -89,20 +89,20 @@ def test_what_is_in_trouble_can_be_started_again() -> None:
 
 
 def test_the_next_run_is_told_in_the_time_of_the_person() -> None:
-    assert "Next run 03:30" in labels(KNOWN)
+    assert "Next tidying 03:30" in labels(KNOWN)
     later = with_state(schedule=ScheduleView(at="03:30", paused=False, agents_decide=True, next_at=NIGHT + 86_400_000))
-    assert "Next run 2030-06-03 03:30" in labels(later)
+    assert "Next tidying 2030-06-03 03:30" in labels(later)
     held = ScheduleView(at="03:30", paused=False, agents_decide=True, next_at=NIGHT, waiting_for="mains power")
-    assert "The nightly run waits for mains power" in labels(with_state(schedule=held))
+    assert "The nightly tidying waits for mains power" in labels(with_state(schedule=held))
     off = ScheduleView(at="03:30", paused=True, agents_decide=True)
-    assert "No nightly run: it is paused" in labels(with_state(schedule=off))
+    assert "The nightly tidying is paused" in labels(with_state(schedule=off))
 
 
 def test_a_run_that_goes_on_can_be_cancelled_and_none_begun() -> None:
     known = with_state(upkeep=(waiting(0, running=True, progress=0.5),))
-    assert entry(known, "Cancel maintenance, 50 %").action is not None
-    assert "Run maintenance now" not in labels(known)
-    assert entry(replace(KNOWN, snapshot=None), "Run maintenance now").action is None
+    assert entry(known, "Stop tidying, 50 %").action is not None
+    assert "Tidy up now" not in labels(known)
+    assert entry(replace(KNOWN, snapshot=None), "Tidy up now").action is None
 
 
 def test_a_download_is_told_with_how_far_it_is() -> None:
