@@ -55,6 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.supervised:
         threading.Thread(target=supervisor.watch, daemon=True).start()
     root = read_settings(chosen.root).root
+    try:
+        return _served(root, chosen, supervisor)
+    except OSError as error:
+        print(f"The service for {root} cannot run: {error.strerror or error}. All that was acknowledged is kept.", file=sys.stderr)
+        return 1
+
+
+def _served(root: Path, chosen: argparse.Namespace, supervisor: _Supervisor) -> int:
     token = admin_token(root)
     deadline = time.monotonic() + chosen.wait
     while True:

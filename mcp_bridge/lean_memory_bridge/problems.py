@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -24,6 +26,8 @@ from lean_memory.errors import (
 from lean_memory_bridge import arguments
 from lean_memory_bridge.refusals import NotAllowedError, PausedError, TooManyCallsError
 from lean_memory_bridge.schemas import Problem
+
+log = logging.getLogger(__name__)
 
 STATUSES: tuple[tuple[type[LeanMemoryError], int], ...] = (
     (InvalidInputError, 422),
@@ -59,6 +63,7 @@ DOCUMENTED: dict[int | str, dict[str, Any]] = {
 def register(api: FastAPI) -> None:
     """Let an app answer with problems."""
     api.add_exception_handler(LeanMemoryError, _on_error)
+    api.add_exception_handler(OSError, _on_refusal)
     api.add_exception_handler(RequestValidationError, _on_bad_request)
     api.add_exception_handler(HTTPException, _on_http_error)
 
@@ -72,6 +77,18 @@ async def _on_error(_: Request, error: Exception) -> JSONResponse:
     known = cast("LeanMemoryError", error)
     headers = {"retry-after": str(max(1, round(known.seconds)))} if isinstance(known, TooManyCallsError) else None
     return _problem(status_of(known), type(known).__name__, str(known), headers)
+
+
+async def _on_refusal(_: Request, error: Exception) -> JSONResponse:
+    """What the operating system refused, as a full disk; where it was is no client's business."""
+    known = cast("OSError", error)
+    log.warning("The operating system refused: %s", known.strerror)
+    if known.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return _problem(
+            507, "StorageFullError", "The disk of the data folder is full, so this was not done. Free some space and try again."
+        )
+    said = f"The operating system refused this ({known.strerror or 'no reason given'}), so it was not done. `lean-memory doctor` looks for the cause."
+    return _problem(500, "OSError", said)
 
 
 async def _on_bad_request(_: Request, error: Exception) -> JSONResponse:

@@ -71,6 +71,15 @@ def test_a_damaged_file_is_named(command: Command, damage: str) -> None:
     assert "'other' is sound" in outcome.out
 
 
+def test_a_memory_whose_only_file_is_damaged_is_not_said_to_be_empty(command: Command) -> None:
+    command.done("add", "I work at Globex.")
+    path = command.root / "default.memory.db"
+    path.write_bytes(path.read_bytes()[:4096] + b"\xa5" * 8192)
+    outcome = command.run("namespaces")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("The namespace 'default' is there and cannot be used: ")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="files are made read-only in another way on Windows")
 def test_a_file_that_can_only_be_read_is_to_be_made_writable_and_not_replaced(command: Command) -> None:
     command.done("add", "I work at Globex.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from lean_memory_desktop.cli.console import say, table, write_json
+from lean_memory_desktop.cli.console import printable, say, table, write_json
 from lean_memory_desktop.cli.json_form import status_form
 from lean_memory_desktop.cli.opening import check_root, data_root, known_memory, open_memory
 from lean_memory_desktop.cli.options import Exit, Options
@@ -18,14 +19,17 @@ def namespaces(options: Options) -> int:
     check_root(options)
     with open_memory(options) as memory:
         names = memory.namespaces()
+        hidden = [entry for entry in memory.status() if entry.name not in names and entry.problems]
+    for entry in hidden:
+        print(printable(f"The namespace {entry.name!r} is there and cannot be used: {' '.join(entry.problems)}"), file=sys.stderr)
     if options.json:
         write_json({"root": str(data_root(options)), "namespaces": names})
     else:
         for name in names:
             say(name)
-        if not names:
+        if not names and not hidden:
             _say_empty(options)
-    return Exit.FINE
+    return Exit.FAILED if hidden else Exit.FINE
 
 
 def status(options: Options) -> int:

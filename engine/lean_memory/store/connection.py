@@ -226,7 +226,7 @@ def _os_translation(error: OSError, path: Path) -> StorageError:
 
 def _full(path: Path) -> StorageFullError:
     return StorageFullError(
-        f"The disk that holds {path} is full; nothing of this was kept, and all that was acknowledged before is. Free some space and say it again."
+        f"The disk that holds {path} is full; nothing of this was kept, and all that was acknowledged before is. Free some space and try again."
     )
 
 

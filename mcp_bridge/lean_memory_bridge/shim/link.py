@@ -17,7 +17,7 @@ from typing import cast
 from lean_memory_bridge.runtime import ENDING, Live, admin_token, fresh_key
 from lean_memory_bridge.shim.in_flight import InFlight
 from lean_memory_bridge.shim.offline import answer_without_service, failure
-from lean_memory_bridge.shim.starting import NoServiceError, Starter
+from lean_memory_bridge.shim.starting import NOTHING_DONE, NoServiceError, Starter
 from lean_memory_bridge.shim.wire import BROKEN, Reply, Wire, error_sentence
 
 Message = Mapping[str, object]
@@ -27,6 +27,7 @@ _GREETING_PATIENCE = 6.0
 """Seconds a client is kept waiting for its greeting; some give up after ten. The service goes on starting meanwhile."""
 _CALL_PATIENCE = 30.0
 _SENTENCE_ERROR = -32000
+_UNSURE = "What it asked for may have been done all the same, so look before you ask for it again; the service's log says more."
 _NEXT = (401, 408, 502, 503)
 """The token was made anew, or the instance is ending: the next one will answer."""
 _MODERN = "io.modelcontextprotocol/protocolVersion"
@@ -87,7 +88,7 @@ class Link:
                 self._say(answer_without_service(message, str(error)))
             return
         if not answered and "id" in message:
-            self._say(failure(message["id"], _SENTENCE_ERROR, "The memory service ended during this call, again and again; see its log."))
+            self._say(failure(message["id"], _SENTENCE_ERROR, f"The memory service ended during this call, again and again. {_UNSURE}"))
 
     def close(self) -> None:
         """Take leave of the service."""
@@ -99,40 +100,47 @@ class Link:
         """Whether the message was delivered and, if it is a request, answered. Raises `NoServiceError`."""
         key = fresh_key()
         greeting = message.get("method") == "initialize"
+        patience = _CALL_PATIENCE if "id" in message and not greeting else _GREETING_PATIENCE
+        cut_off = False
         for _ in range(_ATTEMPTS):
-            session = self._current(
-                replay=not greeting, patience=_CALL_PATIENCE if "id" in message and not greeting else _GREETING_PATIENCE
-            )
             try:
-                if self._delivered(session, message, line, key):
+                session = self._current(replay=not greeting, patience=patience)
+            except NoServiceError as error:
+                raise _unsure(error) if cut_off else error from None
+            try:
+                delivered = self._delivered(session, message, line, key)
+                if delivered:
                     if message.get("method") == "notifications/initialized":
                         self._listen(session)
                     return True
-            except BROKEN:
+                cut_off |= delivered is False
+            except ConnectionRefusedError:
+                # Nothing of it was sent.
                 pass
+            except BROKEN:
+                cut_off = True
             self._lose(session)
         return False
 
-    def _delivered(self, session: Session, message: Message, line: bytes, key: str) -> bool:
+    def _delivered(self, session: Session, message: Message, line: bytes, key: str) -> bool | None:
+        """Whether it was answered; `None` where it was refused before anything was done."""
         headers = {**session.headers(message), "Idempotency-Key": key}
         with session.wire.post(line, headers) as reply:
-            if reply.status == 404 and session.identifier:
-                return False
-            if reply.status in _NEXT:
-                return False
+            if (reply.status == 404 and session.identifier) or reply.status in _NEXT:
+                return None
             if message.get("method") == "initialize" and reply.status == 200:
                 session.identifier = reply.session
             if reply.status >= 400:
                 return self._refused(message, reply)
             return self._passed_on(session, message, reply)
 
-    def _passed_on(self, session: Session, message: Message, reply: Reply) -> bool:
+    def _passed_on(self, session: Session, message: Message, reply: Reply) -> bool | None:
         answered = "id" not in message
         for text in reply.messages:
             incoming = _parsed(text)
             if _is_answer_to(incoming, message):
                 if _object(incoming.get("error")).get("code") == ENDING:
-                    return False
+                    return None
                 answered = True
                 if message.get("method") == "initialize":
                     session.version = _text(_object(incoming.get("result")).get("protocolVersion"))
@@ -194,7 +202,7 @@ class Link:
                 if not replay or self._greeting is None or self._greeted_again(session, self._greeting):
                     return session
             session.wire.close()
-        raise NoServiceError("The memory service ends or refuses whenever it is greeted; its log says why. Nothing was stored or read.")
+        raise NoServiceError(f"The memory service ends or refuses whenever it is greeted; its log says why. {NOTHING_DONE}")
 
     def _begun(self, live: Live) -> Session:
         self._count += 1
@@ -248,6 +256,11 @@ class Link:
             # Half a character, which only an escape can name.
             line = json.dumps(message, separators=(",", ":")).encode()
         self._emit(line)
+
+
+def _unsure(error: NoServiceError) -> NoServiceError:
+    """The reason, without the word that nothing was done."""
+    return NoServiceError(f"{str(error).replace(NOTHING_DONE, '').replace('  ', ' ').strip()} {_UNSURE}")
 
 
 def _is_answer_to(incoming: Message, message: Message) -> bool:

@@ -20,9 +20,12 @@ STATE_FILE = "supervisor.json"
 IDLE_EXIT = 600
 """Seconds after its last client when a supervisor that a shim started leaves."""
 
+NOTHING_DONE = "Nothing was stored or read."
+
 _START_LOCK = "start.lock"
 _REST = 5.0
 _PAUSE = 0.02
+_LEAST_ROOM = 256 * 1024
 _SLOW = "It did not answer in time; it may still be starting."
 
 
@@ -108,6 +111,15 @@ class Starter:
             time.sleep(_PAUSE)
         raise SlowServiceError(self._why(_SLOW))
 
+    def _is_full(self) -> bool:
+        """Whether there is no room for what a service writes when it starts; it could not even leave a word of that."""
+        import shutil
+
+        try:
+            return shutil.disk_usage(self._root).free < _LEAST_ROOM
+        except OSError:
+            return False
+
     def _failure_since(self, moment: int) -> str | None:
         try:
             held = json.loads((self._root / STATE_FILE).read_bytes())
@@ -118,9 +130,11 @@ class Starter:
         return str(state.get("reason")) if state.get("state") == "failed" and isinstance(at, int) and at >= moment else None
 
     def _why(self, reason: str) -> str:
+        if self._is_full():
+            reason = "The disk of the data folder is full: free some space and try again."
         return (
             f"The memory service for {self._root} could not be started. {reason} "
-            "Nothing was stored or read. `lean-memory doctor` looks for the cause; `lean-memory serve` starts it in a terminal."
+            f"{NOTHING_DONE} `lean-memory doctor` looks for the cause; `lean-memory serve` starts it in a terminal."
         )
 
 

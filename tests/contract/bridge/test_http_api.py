@@ -24,6 +24,17 @@ def post(service: ServiceProcess, path: str, body: bytes) -> tuple[int, dict[str
     return reply.status, answer
 
 
+def test_what_the_operating_system_refuses_is_told_in_a_sentence(service: ServiceProcess) -> None:
+    book = service.root / "clients.json"
+    kept = book.rename(book.with_name("kept.json")) if book.exists() else None
+    book.mkdir()
+    status, told = post(service, "clients/me/token", b"")
+    book.rmdir()
+    if kept is not None:
+        kept.rename(book)
+    assert (status, told["message"].startswith("The operating system refused this (")) == (500, True)
+
+
 def test_a_changed_fact_is_found_now_and_as_of_then(service: ServiceProcess) -> None:
     memory = service.client()
     memory.add("I work at Acme Corp.", namespace="work", t_ref="2024-01-10")

@@ -186,6 +186,23 @@ def test_without_a_service_it_greets_all_the_same_and_every_tool_says_why_it_can
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in shim.lines)
 
 
+def test_a_call_that_was_cut_off_is_not_said_to_have_done_nothing(root: Path, services: Starting) -> None:
+    service = services(root)
+    with running_shim(root) as shim:
+        shim.greet(elicitation={})
+        fact = shim.done("memory_add", text="My cat is called Tom.")["fact_ids"][0]
+        number = shim.start_asking("tools/call", name="memory_forget", arguments={"fact_id": fact})
+        shim.message(lambda message: message.get("method") == "elicitation/create")
+        root.rename(root.with_name("moved"))
+        root.write_text("not a folder", encoding="utf-8")
+        service.kill()
+        result = shim.answer(number)["result"]
+        assert result["isError"]
+        text = result["content"][0]["text"]
+        assert ("may have been done all the same" in text, "Nothing was stored" in text) == (True, False)
+        assert "Nothing was stored" in shim.call("memory_namespaces")["content"][0]["text"]
+
+
 def test_it_recovers_as_soon_as_the_trouble_is_over_and_says_that_its_tools_changed(hopeless: Path, services: Starting) -> None:
     with running_shim(hopeless) as shim:
         shim.greet()
