@@ -56,6 +56,16 @@ def parts_left(desk: Desk) -> list[str]:
     return [path.name for path in desk.root.rglob("*") if NAME in path.name or path.name == "lean-memory--packages"]
 
 
+def paused_halfway(desk: Desk) -> Cancelled:
+    """What a pull leaves that the person paused when half of the pack had come."""
+    pause = threading.Event()
+    desk.hub.faults.stalls_after = LENGTH // 2
+    left = desk.library.pull("standard", report=lambda seen: pause.set() if seen.trouble else None, cancel=pause)
+    desk.hub.faults.stalls_after = None
+    assert isinstance(left, Cancelled)
+    return left
+
+
 def test_a_download_brings_them_along_checked_and_unpacked(desk: Desk) -> None:
     assert desk.library.packages_offered is not None
     done = desk.pull()
@@ -79,16 +89,12 @@ def test_a_download_brings_them_along_checked_and_unpacked(desk: Desk) -> None:
 
 
 def test_what_was_paused_goes_on_and_no_byte_comes_twice(desk: Desk) -> None:
-    pause = threading.Event()
-    desk.hub.faults.stalls_after = LENGTH // 2
-    left = desk.library.pull("standard", report=lambda seen: pause.set() if seen.trouble else None, cancel=pause)
-    assert isinstance(left, Cancelled)
+    left = paused_halfway(desk)
     pack = len(desk.hub.repositories[RELEASE][NAME])
     assert left.total == pack + desk.library.tier("standard").size
     assert 0 < left.here < pack
     assert desk.library.packages_lacking == NAMES
 
-    desk.hub.faults.stalls_after = None
     assert isinstance(desk.pull(), Pulled)
     assert desk.library.packages_lacking == ()
     # They come first, so that all that was here is the beginning of the pack.
@@ -107,6 +113,19 @@ def test_a_pause_while_they_are_unpacked_leaves_none_and_the_file(desk: Desk) ->
     assert isinstance(desk.pull(), Pulled)
     assert desk.library.packages_lacking == ()
     assert len(desk.hub.asked_for(NAME)) == 1
+
+
+def test_what_came_of_them_goes_when_they_are_removed_or_come_from_a_file(desk: Desk, tmp_path: Path) -> None:
+    for away in (
+        desk.library.remove_packages,
+        lambda: desk.library.take_in_packages(tmp_path / NAME, report=lambda _: None),
+    ):
+        paused_halfway(desk)
+        assert parts_left(desk) != []
+        assert away()
+        assert parts_left(desk) == []
+    desk.library.remove_packages()
+    assert not desk.library.remove_packages()
 
 
 def test_other_bytes_than_those_of_the_release_are_never_unpacked(desk: Desk) -> None:

@@ -34,7 +34,7 @@ from lean_memory.models.provision.folder import Folder
 from lean_memory.models.provision.hub import Hub, Patience, Release
 from lean_memory.models.provision.lock import alone
 from lean_memory.models.provision.note import LOCK_FILE, Notes, PullNote, PullState, forget_pull, last_pull
-from lean_memory.models.provision.pack import PACK, file_of, spec_of, unpack
+from lean_memory.models.provision.pack import PACK, file_of, forget_fetched, spec_of, unpack
 from lean_memory.models.provision.pull import Pulled, bring, part_of, size_of
 from lean_memory.models.provision.source import Source, translated
 from lean_memory.models.provision.watch import CancelledError, Progress, Watch
@@ -139,12 +139,17 @@ class ModelLibrary:
             )
 
     def take_in_packages(self, file: Path, *, report: Callable[[float], None]) -> Pack:
-        """Unpack them from a pack. Raises like `packages.take_in`."""
-        return packages.take_in(self._root, file, report=report)
+        """Unpack them from a pack. Raises like `packages.take_in`, and `ModelFetchError` while something is being fetched."""
+        with self._alone():
+            pack = packages.take_in(self._root, file, report=report)
+            forget_fetched(self._root)
+        return pack
 
     def remove_packages(self) -> bool:
-        """Delete those that a pack brought; whether there were any."""
-        return packages.remove(self._root)
+        """Delete those that a pack brought, and one that is on its way; whether there was any. Raises `ModelFetchError`."""
+        with self._alone():
+            were_there = packages.remove(self._root)
+            return forget_fetched(self._root) or were_there
 
     def tier(self, name: str) -> TierSpec:
         """The tier of that name. Raises `InvalidInputError` naming those there are."""

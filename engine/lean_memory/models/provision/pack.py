@@ -35,12 +35,21 @@ def unpack(root: Path, spec: Published, watch: Watch) -> None:
     watch.turn_to(spec.model_id, file.name)
     try:
         packages.take_in(root, file, report=steps.reach)
-        # With what an earlier release left there.
-        shutil.rmtree(file.parents[1])
     except InvalidInputError as error:
         raise ModelFetchError(str(error)) from error
+    forget_fetched(root)
+
+
+def forget_fetched(root: Path) -> bool:
+    """Delete what came of packs and was not unpacked, be it an earlier release's; whether there was any. Raises `ModelFetchError`."""
+    folder = models_folder(root) / PACK.replace("/", "--")
+    if not folder.exists():
+        return False
+    try:
+        shutil.rmtree(folder)
     except OSError as error:
-        raise translated(error, file) from error
+        raise translated(error, folder) from error
+    return True
 
 
 class _Steps:
