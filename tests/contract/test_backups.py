@@ -40,6 +40,25 @@ def test_a_backup_holds_every_namespace_and_says_so(filled: Memory) -> None:
     assert all((backup.path / one.file).stat().st_mode & 0o077 == 0 for one in backup.namespaces)
 
 
+@pytest.mark.parametrize("damage", ["cut", "emptied", "overwritten at its beginning"])
+def test_a_memory_that_cannot_be_read_is_named_and_not_passed_over(filled: Memory, damage: str) -> None:
+    before = told(filled)
+    good, path = filled.backup(), filled.root / "ana.memory.db"
+    filled.close()
+    whole = path.read_bytes()
+    path.write_bytes({"cut": whole[: len(whole) // 2], "emptied": b""}.get(damage, b"x" * 200 + whole[200:]))
+    with Memory(root=filled.root) as memory:
+        backup = memory.backup()
+        assert ([one.name for one in backup.namespaces], len(backup.left_out)) == (["bob"], 1)
+        assert backup.left_out[0].startswith("ana: ")
+        assert memory.backups()[0].left_out == backup.left_out
+        memory.clear("bob")
+        with pytest.raises(StorageError, match=r"No backup was made\. ana: "):
+            memory.backup()
+        memory.restore(good.path, namespace="ana")
+        assert told(memory) == before
+
+
 def test_what_was_said_and_changed_since_is_undone_and_kept_aside(filled: Memory) -> None:
     before = filled.facts("ana", include_history=True)
     backup = filled.backup()

@@ -46,10 +46,12 @@ _DAYS: Mapping[str, Callable[[dt.datetime], object]] = {
 Rules = Mapping[str, Mapping[str, int]]
 
 
-def back_up(root: Path, names: Iterable[str], *, now: Instant, occasion: Occasion, to: Path | None = None) -> Backup:
+def back_up(
+    root: Path, names: Iterable[str], *, now: Instant, occasion: Occasion, to: Path | None = None, unusable: Sequence[str] = ()
+) -> Backup:
     """Copy namespaces into a new folder, by default one of its own in the data root, and look every copy over; durable when this returns.
 
-    Of several, one that cannot be copied is left out with a sentence; of one, the error is raised. Raises `StorageError`, `StorageFullError`.
+    Of several, one that cannot be copied is left out with a sentence, as are those that are `unusable`; of one, the error is raised. Raises `StorageError`, `StorageFullError`.
     """
     folder = _place_for(root, now, occasion) if to is None else to
     wanted = list(names)
@@ -60,7 +62,7 @@ def back_up(root: Path, names: Iterable[str], *, now: Instant, occasion: Occasio
     try:
         with errors_translated(folder):
             _check_room(root, wanted, folder.parent)
-            backup = _made(root, wanted, draft, folder, now=now, occasion=occasion)
+            backup = _made(root, wanted, draft, folder, now=now, occasion=occasion, unusable=unusable)
             _put_in_place(draft, folder)
         return backup
     finally:
@@ -234,9 +236,11 @@ def described(path: Path) -> BackedUp:
     )
 
 
-def _made(root: Path, names: Sequence[str], draft: Path, folder: Path, *, now: Instant, occasion: Occasion) -> Backup:
+def _made(
+    root: Path, names: Sequence[str], draft: Path, folder: Path, *, now: Instant, occasion: Occasion, unusable: Sequence[str]
+) -> Backup:
     done: list[BackedUp] = []
-    left_out: list[str] = []
+    left_out = list(unusable)
     for name in names:
         try:
             if (one := _copied(root, name, draft)) is not None:
@@ -244,7 +248,7 @@ def _made(root: Path, names: Sequence[str], draft: Path, folder: Path, *, now: I
         except StorageFullError:
             raise
         except StorageError as error:
-            if len(names) == 1:
+            if len(names) + len(unusable) == 1:
                 raise
             (draft / file_name(name)).unlink(missing_ok=True)
             left_out.append(f"{name}: {error}")

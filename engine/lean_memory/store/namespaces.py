@@ -36,6 +36,7 @@ _LOOKS = 5
 _MAGIC = b"SQLite format 3\x00"
 _DRAFT = re.compile(r"\.memory\.db\.new-(?P<process>\d{1,10})-[0-9a-f]+$")
 _UNFINISHED = "It was being made when its program was stopped. It holds nothing, and goes when the namespace is next opened."
+_RESTORE = "If it held your memory, `lean-memory restore` brings a backup of it back."
 _LINK = "is a link to another place, where SQLite would keep its log apart from it. Put the file itself there, or choose another data root."
 
 
@@ -136,7 +137,8 @@ def refuse_foreign(path: Path) -> None:
         raise ForeignFileError(f"{path} {_LINK} It was not touched.")
     if kind is FileKind.FOREIGN:
         raise ForeignFileError(
-            f"{path} was not made by Lean Memory, so it was not touched. Move it away or choose another namespace or data root."
+            f"{path} was not made by Lean Memory, so it was not touched. {_RESTORE} "
+            "Otherwise move it away or choose another namespace or data root."
         )
 
 
@@ -278,7 +280,10 @@ def _ours(path: Path) -> NamespaceFile | OtherFile | None:
         case FileKind.LINK:
             return OtherFile(path=path, reason=f"It {_LINK}", name=_name_by(path))
         case FileKind.FOREIGN:
-            return OtherFile(path=path, reason="It was not made by Lean Memory.")
+            name = _name_by(path)
+            # One of ours that lost its beginning looks like this, too.
+            lost = "" if name is None else f" If it is {name!r}, it has lost its beginning. {_RESTORE}"
+            return OtherFile(path=path, reason=f"It was not made by Lean Memory.{lost}", name=name)
         case FileKind.OURS:
             pass
     name, cleared = _identity(path)
