@@ -28,7 +28,7 @@ from lean_memory.extraction.dates import Anchor
 from lean_memory.extraction.instructions import steering
 from lean_memory.extraction.languages import language
 from lean_memory.extraction.mentions import mentioned
-from lean_memory.extraction.modality import Mood, mood, unquoted
+from lean_memory.extraction.modality import Mood, is_reported, mood, unquoted
 from lean_memory.extraction.pack import Pack
 from lean_memory.extraction.plain import is_heading, plain
 from lean_memory.extraction.prose import prose
@@ -211,16 +211,24 @@ class _Run:
         if kind is Mood.INSTRUCTION:
             self.steers = True
         elif kind is Mood.REPORT:
-            self._report(sentence, pack)
+            told, rest = _before_report(sentence, pack)
+            if told is not None:
+                self._statement(told, pack)
+            if rest is not None:
+                self._report(rest, pack)
         elif kind is Mood.STATEMENT:
             self._statement(sentence, pack)
 
     def _report(self, sentence: Sentence, pack: Pack) -> None:
         for clause in clauses(sentence.text, sentence.span.start, pack, self.anchor)[:1]:
             whole = replace(clause, is_alone=True)
-            kept = statement(Place(sentence=sentence, clause=whole, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref), reported=True)
+            place = Place(sentence=sentence, clause=whole, pack=pack, scene=self.scene, t_ref=self.anchor.t_ref)
+            kept = statement(place, reported=True)
             if kept:
                 self._keep([replace(kept, object=sentence.text[:160], fact_text=sentence.text)], sentence)
+            said = leading_subject(place) if unquoted(sentence.text) == sentence.text else None
+            if said is not None and said.kind == "person":
+                self.scene.note(said.name, said.kind, said.role)
 
     def _statement(self, sentence: Sentence, pack: Pack) -> None:
         self.told_last, self.has_told = [], True
@@ -282,6 +290,16 @@ def _without_question(sentence: Sentence, pack: Pack) -> Sentence:
         return sentence
     start, end = sentence.span.start, sentence.span.start + asked.end("told")
     return replace(sentence, text=asked["told"], span=Span(start=start, end=end))
+
+
+def _before_report(sentence: Sentence, pack: Pack) -> tuple[Sentence | None, Sentence | None]:
+    """What is told before somebody else's words, and those where it is said whose: "I live in Bergen and my mum says I should move"."""
+    found = pack.has_cue("told_before", sentence.text)
+    if found is None or is_reported(opened(found["told"], pack), pack):
+        return None, sentence
+    start, parts = sentence.span.start, (found.span("told"), found.span("rest"))
+    told, rest = (replace(sentence, text=sentence.text[a:b], span=Span(start=start + a, end=start + b)) for a, b in parts)
+    return told, rest if found["who"] else None
 
 
 def _has_long_quote(text: str) -> bool:

@@ -120,20 +120,10 @@ def _drafts(hit: _Hit, place: Place) -> list[Candidate]:
         if not made and number == 0:
             return []
         drafts.extend(made)
-    _remember(
-        subject,
-        drafts,
-        place.scene,
-        names="S" not in hit.match.re.groupindex or _introduces(drafts, place),
-        role=hit.parts.get("K", ""),
-        joining=_and(place.pack),
-    )
+    # 我有个女儿叫朵朵，今年五岁: one who is brought up by name goes on
+    names = "S" not in hit.match.re.groupindex or (len(drafts) == 1 and place.pack.has_cue("pivot", place.clause.full) is not None)
+    _remember(subject, drafts, place.scene, names=names, role=hit.parts.get("K", ""), joining=_and(place.pack))
     return [*tie_candidates(subject, place), *drafts]
-
-
-def _introduces(drafts: Sequence[Candidate], place: Place) -> bool:
-    """Whether a clause only brings up one by name, who goes on: 我有个女儿叫朵朵，今年五岁."""
-    return len(drafts) == 1 and place.pack.has_cue("pivot", place.clause.full) is not None
 
 
 def _fits(hit: _Hit, pack: Pack) -> bool:
@@ -244,14 +234,20 @@ def _predicate(emit: Emit, parts: Mapping[str, str], pack: Pack) -> str:
         return emit.predicate
     if emit.predicate.startswith("@~"):
         named = (
-            slot[1:] if slot.startswith("=") else content(parts.get(slot, ""), pack, is_verb=slot == "V")
+            slot[1:] if slot.startswith("=") else content(_within(parts.get(slot, ""), pack), pack, is_verb=slot == "V")
             for slot in emit.predicate[2:].split("+")
         )
-        return snake_case(" ".join(word for word in named if word))
+        return snake_case(" ".join(dict.fromkeys(" ".join(named).split())))
     words = (slot[1:] if slot.startswith("=") else parts.get(slot, "") for slot in emit.predicate[1:].split("+"))
     said = " ".join(word for word in words if word).casefold()
     key = _plainly(" ".join(said.split()), pack)
     return pack.kin.get(key) or pack.attributes.get(key) or pack.kin_former.get(key) or snake_case(key)
+
+
+def _within(words: str, pack: Pack) -> str:
+    """The words up to where they go on to something else: "Middlemarch and loving it" as "Middlemarch"."""
+    beyond = pack.has_cue("beyond", words)
+    return words if beyond is None or not beyond.start() else words[: beyond.start()]
 
 
 def _plainly(attribute: str, pack: Pack) -> str:

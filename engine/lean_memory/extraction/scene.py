@@ -233,7 +233,9 @@ def _noun(said: str, pack: Pack, scene: Scene) -> Subject | None:
         if "K" in parts or "R" in parts:
             role = parts.get("K") or parts["R"]
             kind = object_type(pack.kin.get(role.casefold(), "")) or "person" if "K" in parts else _role_kind(role, pack)
-            return Subject(name=pack.roles[whose != USER].format(owner=whose, role=role.lower()), kind=kind, said=said)
+            return Subject(
+                name=pack.roles[whose != USER].format(owner=whose, role=role.lower()), kind=kind, said=said, role=parts.get("K", "")
+            )
         if "T" in parts:
             return Subject(name=parts["T"], kind="thing", said=said)
     return None
