@@ -225,4 +225,6 @@ def _type(value: object) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, int) and not -_SHOWN_BELOW < value < _SHOWN_BELOW:
         return "a number of so many digits"
+    if isinstance(value, dt.datetime):
+        return value.isoformat()
     return reprlib.repr(value)

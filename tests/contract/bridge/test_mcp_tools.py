@@ -116,6 +116,13 @@ def test_it_says_when_nothing_relevant_is_known(service: ServiceProcess, mode: s
         ("memory_search", {"query": "x", "k": 51}, "^`k` may be at most 50. Nothing was done.$"),
         ("memory_search", {}, "^`query` is missing. Nothing was done.$"),
         ("memory_search", {"query": "x", "as_of": "whenever"}, "ISO date"),
+        (
+            "memory_search",
+            {"query": "x", "as_of": 1_717_000_000},
+            "^as_of has ten digits, so it seems to be in seconds, .*: 1717000000000, or",
+        ),
+        ("memory_add", {"text": "I like tea.", "t_ref": "1717000000"}, "^t_ref has ten digits, .* Nothing was done.$"),
+        ("memory_search", {"query": "x", "as_of": "9999-12-31T23:59Z"}, "not 9999-12-31T23:59:00"),
         ("memory_add", {"text": "  "}, "empty"),
         ("memory_history", {"fact_id": "nope"}, "nope"),
         ("memory_forget", {"fact_id": "nope"}, "nope"),
