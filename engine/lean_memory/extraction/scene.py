@@ -50,6 +50,8 @@ class Scene:
     last: Subject | None = None
     mentions: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
     """Names with their kinds, newest last: as many as a pronoun may look back on."""
+    earlier: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """Those of them that were named before this text, and not in it."""
     known: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     """Everybody named so far, by the name in small letters."""
     group: str = ""
@@ -64,6 +66,7 @@ class Scene:
             return
         mention = self.known[name.casefold()] = (name, kind)
         self.mentions.pop(mention, None)
+        self.earlier.discard(mention)
         self.mentions[mention] = None
         if len(self.mentions) > _MOST_MENTIONS:
             del self.mentions[next(iter(self.mentions))]
@@ -78,6 +81,7 @@ class Scene:
             kind = candidate.object_type or object_type(candidate.predicate)
             if kind in {"person", "animal"}:
                 self.note(candidate.object, kind, candidate.fact_text)
+        self.earlier = set(self.mentions)
 
     def latest(self, kinds: frozenset[str]) -> tuple[str, str] | None:
         return next((mention for mention in reversed(self.mentions) if not kinds or mention[1] in kinds), None)
@@ -169,14 +173,20 @@ def _pronoun(said: str, key: str, pack: Pack, scene: Scene) -> Subject | None:
 
 
 def _fitting(key: str, pack: Pack, scene: Scene) -> tuple[str, str] | None:
-    """The latest of those named whose role goes with the pronoun; nobody whose role speaks against it."""
+    """The latest of those named whose role goes with the pronoun; nobody whose role speaks against it.
+
+    A pet that this text names comes before people of an earlier one: "we have a dog called Biscuit, he's a beagle" tells nothing of my husband.
+    """
     pair = (pack.word_sets.get("female", frozenset[str]()), pack.word_sets.get("male", frozenset[str]()))
     wanted, other = pair if key in pack.word_sets.get("she", frozenset()) else pair[::-1]
     living = [mention for mention in reversed(scene.mentions) if mention[1] in _LIVING]
     roles = [scene.roles.get(name, frozenset[str]()) for name, _ in living]
-    fitting = (mention for mention, role in zip(living, roles, strict=True) if role & wanted)
-    neutral = (mention for mention, role in zip(living, roles, strict=True) if not role & other)
-    return next(fitting, None) or next(neutral, None)
+    fitting = [mention for mention, role in zip(living, roles, strict=True) if role & wanted]
+    neutral = [mention for mention, role in zip(living, roles, strict=True) if not role & other]
+    pets = [mention for mention in neutral if mention[1] == "animal" and mention not in scene.earlier]
+    if pets and not any(mention not in scene.earlier for mention in fitting):
+        return pets[0]
+    return next(iter((*fitting, *neutral)), None)
 
 
 def _with_aside(head: str, aside: str, said: str, pack: Pack, scene: Scene) -> Subject | None:

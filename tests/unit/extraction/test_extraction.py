@@ -52,6 +52,20 @@ def test_what_an_assistant_says_of_itself_is_nothing_and_of_the_world_little() -
     assert told.confidence <= 0.5
 
 
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("We have a dog called Biscuit, he's a beagle.", "Biscuit"),
+        ("We adopted a cat, Miso. He is black.", "Miso"),
+        ("He is a beagle.", "Tom"),
+        ("We have a dog called Biscuit. My brother Paul loves him. He is a vet.", "Paul"),
+    ],
+)
+def test_a_pet_that_is_just_named_comes_before_people_of_an_earlier_text(text: str, subject: str) -> None:
+    earlier = Recent(candidates=tuple(read("My husband Tom is a driver.").candidates))
+    assert [said for said, predicate, _ in facts(text, recent=earlier) if predicate in {"states", "job_title"}][-1:] == [subject]
+
+
 @pytest.mark.parametrize("text", ["My sister lives in Paris.", "我姐姐住在巴黎。", "妹はパリに住んでいます。", "Mi hermana vive en París."])
 def test_an_assistant_has_no_relatives_in_any_language(text: str) -> None:
     assert facts(text) != []
