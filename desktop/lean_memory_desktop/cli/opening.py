@@ -6,10 +6,10 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lean_memory.errors import NotFoundError, StorageError
 from lean_memory.settings import read_settings
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     AnyMemory = Memory | ServedMemory
 
+_M = TypeVar("_M", bound="AnyMemory")
 _ID_SHOWN = 8
 _NAMES_SHOWN = 10
 
@@ -50,20 +51,20 @@ def open_files(options: Options) -> Memory:
     return Memory(root=options.root)
 
 
-@contextmanager
-def known_memory(options: Options) -> Generator[AnyMemory]:
+def known_memory(options: Options) -> AbstractContextManager[AnyMemory]:
     """`open_memory` for a command that makes nothing. Raises `NotFoundError` where the person named a folder or a namespace that is not there."""
-    check_root(options)
-    with open_memory(options) as memory:
-        check_namespace(options, memory.namespaces, memory.status)
-        yield memory
+    return _known(options, open_memory)
+
+
+def known_files(options: Options) -> AbstractContextManager[Memory]:
+    """`open_files` in the same way."""
+    return _known(options, open_files)
 
 
 @contextmanager
-def known_files(options: Options) -> Generator[Memory]:
-    """`open_files` in the same way."""
+def _known(options: Options, open_it: Callable[[Options], _M]) -> Generator[_M]:
     check_root(options)
-    with open_files(options) as memory:
+    with open_it(options) as memory:
         check_namespace(options, memory.namespaces, memory.status)
         yield memory
 

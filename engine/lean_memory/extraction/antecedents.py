@@ -11,7 +11,8 @@ from re import Pattern
 
 from lean_memory.extraction.pack import Pack
 
-_LONGEST = 500
+_FARTHEST = 500
+"""How many characters before a sentence are looked through for the name."""
 
 
 def completed(text: str, before: str, pack: Pack) -> str:
@@ -20,7 +21,7 @@ def completed(text: str, before: str, pack: Pack) -> str:
         place = at.search(text)
         if place is None:
             continue
-        name = _last_named(named, (text[: place.start()], before[-_LONGEST:]))
+        name = _last_named(named, (text[: place.start()], before[-_FARTHEST:]))
         if name:
             text = text[: place.start()] + place.expand(told).replace("{}", name) + text[place.end() :]
     return text

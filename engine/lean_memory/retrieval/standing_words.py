@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lean_memory.domain import Fact, RecordKind, Visibility
 from lean_memory.extraction.pipeline import own_words
-from lean_memory.store.facts import beside_ended
+from lean_memory.store.facts import partly_over
 from lean_memory.store.namespace_store import NamespaceStore
 
 
@@ -21,8 +21,8 @@ def in_standing_words(store: NamespaceStore, facts: Sequence[Fact], visibility: 
         return list(facts)
     asked = [fact.id for fact in facts if fact.record_kind is RecordKind.FACT]
     moment = visibility.now if visibility.as_of is None else visibility.as_of
-    partly_over = store.look(lambda tx: beside_ended(tx.connection, asked, moment)) if asked else set[str]()
-    return [_standing(fact) if fact.id in partly_over else fact for fact in facts]
+    over = store.look(lambda tx: partly_over(tx.connection, asked, moment)) if asked else set[str]()
+    return [_standing(fact) if fact.id in over else fact for fact in facts]
 
 
 def _standing(fact: Fact) -> Fact:

@@ -43,7 +43,7 @@ def read_facts(con: apsw.Connection, namespace: str, wanted: FactFilter, visibil
     return [stored.fact for stored in facts_of(rows, namespace)]
 
 
-def beside_ended(con: apsw.Connection, fact_ids: Iterable[FactId], moment: Instant) -> set[FactId]:
+def partly_over(con: apsw.Connection, fact_ids: Iterable[FactId], moment: Instant) -> set[FactId]:
     """Those of the facts whose sentence says something else as well that was over at a moment, or was never so."""
     found = con.execute(
         """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -46,8 +46,6 @@ _OTHER_NUMBERS = 10**13
 _ASIDE_DAMAGED = "The file that was there is damaged; it is kept aside as it is."
 _UNTOLD = "What was forgotten since could not be read from it; only what the newest other backup knows of that was left out."
 _UNGUARDED = "It had tombstones of another history, which are let go; what they forbade could be learned again."
-
-KeepAside = Callable[[], Path | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
