@@ -46,8 +46,8 @@ def _sentence(report: MaintenanceReport) -> str:
 
 def _done(report: MaintenanceReport) -> str:
     parts = [
-        f"{_count(report.merged, 'exact duplicate', 'exact duplicates')} merged",
-        f"{_count(report.demoted, 'fact', 'facts')} moved to the cold tier",
+        f"{_count(report.merged, 'exact duplicate', 'exact duplicates')} put together",
+        f"{_count(report.demoted, 'fact', 'facts')} put away as hardly useful",
         _proposed(report),
     ]
     if report.held_back:
