@@ -171,6 +171,17 @@ def test_they_are_fetched_alone_by_a_command(desk: Desk, capsys: pytest.CaptureF
     assert parts_left(desk) == []
 
 
+def test_what_is_here_is_fetched_anew_for_another_version_of_the_program_alone(desk: Desk) -> None:
+    desk.library.fetch_packages(report=lambda _: None)
+    assert desk.library.fetch_packages(report=lambda _: None) == Pulled(fetched=(), damaged=())
+    assert len(desk.hub.asked_for(NAME)) == 1
+    (packages_folder(desk.root) / "pack.json").write_text('{"version": "0.0.9"}')
+    done = desk.library.fetch_packages(report=lambda _: None)
+    assert isinstance(done, Pulled)
+    assert len(done.fetched) == 1
+    assert len(desk.hub.asked_for(NAME)) == 2
+
+
 def test_a_program_whose_release_names_no_place_says_what_to_do_instead(desk: Desk) -> None:
     library = ModelLibrary(desk.root, manifest=desk.manifest, endpoint=desk.hub.endpoint, patience=HASTE)
     assert library.packages_offered is None

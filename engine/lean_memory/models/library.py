@@ -129,9 +129,14 @@ class ModelLibrary:
         return self._offer if self.packages_lacking else None
 
     def fetch_packages(self, *, report: Callable[[Progress], None], cancel: Event | None = None) -> Pulled | Cancelled:
-        """Fetch the pack of this program's release and unpack it. Raises `InvalidInputError` where the release names no place, else like `pull`."""
+        """Fetch the pack of this program's release and unpack it, unless nothing is lacking or to be renewed.
+
+        Raises `InvalidInputError` where the release names no place, else like `pull`.
+        """
         if self._offer is None:
             raise InvalidInputError(f"This program does not know where its packages can be fetched. Instead: {self.packages_remedy}")
+        if not self.packages_lacking and packages.version_here(self._root) in (None, self._offer.version):
+            return Pulled(fetched=(), damaged=())
         place = self._release(self._offer)
         with self._alone():
             return self._brought_and_unpacked([(spec_of(self._offer), place)], Watch(report, cancel or Event())) or Cancelled(

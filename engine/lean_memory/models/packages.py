@@ -68,6 +68,14 @@ def packages_folder(root: Path) -> Path:
     return root / _FOLDER / f"python{this_python()}"
 
 
+def version_here(root: Path) -> str | None:
+    """The version of the pack that brought those of the data root; `None` where none did, or it cannot be read."""
+    try:
+        return str(json.loads((packages_folder(root) / NOTE).read_bytes())["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def let_import(root: Path) -> None:
     """Let this process import what a pack brought; what the program itself has comes first."""
     folder = packages_folder(root)
