@@ -137,8 +137,7 @@ def _fits(hit: _Hit, pack: Pack) -> bool:
 
 def _subject(hit: _Hit, place: Place) -> Subject | None:
     scene, rule, said = place.scene, hit.rule, hit.parts.get("S")
-    if said and place.pack.aux.get(said.casefold()) == "neutral":
-        said = None  # "just moved to ..." leaves the subject out
+    said = None if place.pack.aux.get((said or "").casefold()) == "neutral" else said  # "just moved to ..." leaves it out
     if "S" not in hit.match.re.groupindex:
         slot = rule.emits[0].subject
         return _other_subject("=user" if slot == "S" else slot, hit.parts, place)
@@ -355,6 +354,8 @@ def tie_candidates(subject: Subject, place: Place, words: str = "") -> list[Cand
     words = words or subject.said
     for tie in (one for whole in subject.ties for one in _each_tie(whole, place.pack)):
         entry = vocabulary.predicate(tie.predicate)
+        if entry.cardinality is Cardinality.FUNCTIONAL and place.pack.has_cue("once_tie", words):
+            continue  # "my late first husband, Arnold" is no spouse now
         made.append(
             Candidate(
                 subject=tie.subject,
