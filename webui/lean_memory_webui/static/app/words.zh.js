@@ -26,7 +26,7 @@ export const zh = {
   correct_title: '更正', correct_about: '现在的说法：', correct_label: '正确的是什么？', correct_hint: '旧的说法保留在来历中。Ctrl+Enter 发送。', correct_do: '更正', corrected: '已更正。从前的说法在来历中。',
   corrected_beside: '已记住。旧的说法也保留，因为两者看来并不矛盾。', forget_old: '忘记旧的…', draft_kept: '服务没有响应；你写的内容保留在这里。',
   forget_title: '忘记', forget_reach: '范围', forget_fact: '只这一条', forget_episode: '那条消息的全部', forget_entity: (name) => `关于${name}的全部`, forget_texts: (n) => `将忘记以下 ${n} 段文字：`,
-  forget_about: '无法撤回：每个字节都会抹去，同一句话也不会再学。', keep_it: '保留', forget_do: '永久忘记', forgotten: (n) => `已忘记 ${n} 条事实。`, forgotten_copies: (n) => `文件的 ${n} 份旧副本可能仍含有它。`,
+  forget_about: '无法撤回：每个字节都会抹去，同一句话也不会再学。你自己文件夹里的备份和导出的文件不会被查看，其中的内容会留到你删除它们为止。', keep_it: '保留', forget_do: '永久忘记', forgotten: (n) => `已忘记 ${n} 条事实。`, forgotten_copies: (n) => `文件的 ${n} 份旧副本可能仍含有它。`,
   review_about: '整理得出的建议，最稳妥的在前。你不点头，什么都不会变。', tidy: '现在整理…', waiting_tab: (n) => `待审阅（${n}）`, decided_tab: '已决定 · 撤回', decided_about: '你决定过的，以及整理时自动完成的。除了忘记的内容，都可以在这里撤回。',
   keys_hint: '键盘：j、k 移动，a 同意，x 保持原样，z 撤回。', keys: '全部按键', key_j: '下一条', key_k: '上一条', key_a: '同意', key_x: '保持原样', key_e: '修改后同意', key_p: '保留，不再建议', key_number: '选择该答案', key_z: '撤回上一个决定', key_help: '本列表',
   proposal_count: (n) => `${n} 条建议`, approve_safe: (n) => `同意 ${n} 条稳妥的`, approve: '同意', reject: '保持原样', edit_approve: '修改后同意', approve_edited: '同意这个写法', edit_label: '用你自己的话', promote: '一直保留',
