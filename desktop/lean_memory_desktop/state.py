@@ -247,11 +247,15 @@ def _models(models: ModelsView | None) -> str:
         doing = "checking" if pull.phase == "checking" else "fetching"
         return f"Models: {doing} {pull.tier}{_per_cent(pull.done / pull.total if pull.total else None)}"
     if any(role.state == "warming" for role in models.roles):
-        return f"Models: loading {models.tier}"
+        return f"Models: loading {_tier(models)}"
     made = [vectors for vectors in models.vectors if vectors.done < vectors.total]
     if made:
         return f"Models: making vectors{_per_cent(sum(v.done for v in made) / sum(v.total for v in made))}"
-    return f"Models: {models.tier}"
+    return f"Models: {_tier(models)}"
+
+
+def _tier(models: ModelsView) -> str:
+    return "built-in" if models.tier == "builtin" else models.tier
 
 
 def _per_cent(share: float | None) -> str:

@@ -45,11 +45,12 @@ def _sentence(report: MaintenanceReport) -> str:
 
 
 def _done(report: MaintenanceReport) -> str:
-    parts = [
-        f"{_count(report.merged, 'exact duplicate', 'exact duplicates')} put together",
-        f"{_count(report.demoted, 'fact', 'facts')} put away as hardly useful",
-        _proposed(report),
-    ]
+    parts: list[str] = []
+    if report.merged:
+        parts.append(f"{_count(report.merged, 'exact duplicate', 'exact duplicates')} put together")
+    if report.demoted:
+        parts.append(f"{_count(report.demoted, 'fact', 'facts')} put away as hardly useful")
+    parts.append(_proposed(report))
     if report.held_back:
         parts.append(f"{report.held_back} more kept for the next run")
     if report.expired:

@@ -107,7 +107,7 @@ def test_a_run_that_goes_on_can_be_cancelled_and_none_begun() -> None:
 
 def test_a_download_is_told_with_how_far_it_is() -> None:
     assert "Models: fetching standard, 43 %" in labels(with_state(models=pulling("running")))
-    assert "Models: builtin" in labels(with_state(models=pulling("done")))
+    assert "Models: built-in" in labels(with_state(models=pulling("done")))
 
 
 def assistant(name: str, standing: str, *, installed: bool = True) -> AssistantView:
