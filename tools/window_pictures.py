@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from PIL import Image, ImageChops
-from playwright.sync_api import Page, Route, sync_playwright
+from playwright.sync_api import Page, Route, ViewportSize, sync_playwright
 
 from desktop_session.desk import Desktop, desktop, eventually, missing
 from lean_memory_bridge.maintenance_client import MaintenanceClient
@@ -30,7 +30,8 @@ from lean_memory_bridge.schemas.maintenance import MaintainRequest
 DAY = 86_400_000
 PATIENCE = 300.0
 """Seconds; a busy machine takes its time."""
-SIZE = {"width": 1180, "height": 760}
+SIZE: ViewportSize = {"width": 1180, "height": 760}
+TELEPHONE: ViewportSize = {"width": 390, "height": 760}
 AMBER = (181, 84, 0)
 """The colour of the icon's badge."""
 MENU = (0, 0, 420, 520)
@@ -81,9 +82,11 @@ def main(folder: Path, colours: Literal["light", "dark"]) -> None:
         page.route("**/api/v1/status", at_home)
         for name, there in (("time", ".then-now"), ("models", ".item"), ("activity", ".feed"), ("settings", "code")):
             take_page(page, client, folder, name, there)
-        browser.close()
+        take_otherwise(page, client, folder)
         if desk is not None:
             take_menu(desk, folder / "tray.png")
+        take_decided(page, client, folder)
+        browser.close()
 
 
 @contextlib.contextmanager
@@ -131,11 +134,37 @@ def at_home(route: Route) -> None:
     route.fulfill(response=told, body=json.dumps({**told.json(), "root": "~/.lean_memory"}))
 
 
-def take_page(page: Page, client: MaintenanceClient, folder: Path, name: str, there: str) -> None:
+def take_page(page: Page, client: MaintenanceClient, folder: Path, name: str, there: str, *, called: str = "") -> None:
     """Go to a page and take it once it shows what it is there for."""
     page.goto(f"{client.live.address}/#/{name}")
     page.locator(f"main[data-page={name}] {there}").first.wait_for()
-    take(page, folder / f"{name}.png")
+    take(page, folder / f"{called or name}.png")
+
+
+def take_otherwise(page: Page, client: MaintenanceClient, folder: Path) -> None:
+    """The question before forgetting, a page on a telephone, and one in the other colours."""
+    page.goto(f"{client.live.address}/#/memories")
+    page.get_by_role("button", name="Forget this…").click()
+    page.locator("dialog .erased").wait_for()
+    take(page, folder / "forget.png")
+    page.keyboard.press("Escape")
+    page.set_viewport_size(TELEPHONE)
+    take_page(page, client, folder, "review", ".card.chosen .evidence", called="small")
+    page.set_viewport_size(SIZE)
+    page.emulate_media(color_scheme="dark")
+    take_page(page, client, folder, "memories", ".chain", called="dark")
+
+
+def take_decided(page: Page, client: MaintenanceClient, folder: Path) -> None:
+    """What was decided, the first proposal among it."""
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{client.live.address}/#/review")
+    page.locator(".card.chosen .evidence").wait_for()
+    page.keyboard.press("a")
+    page.get_by_text("Accepted.").wait_for()
+    page.get_by_role("button", name="Decided").click()
+    page.locator("main .item").first.wait_for()
+    take(page, folder / "decided.png")
 
 
 def take_menu(desk: Desktop, file: Path) -> None:
