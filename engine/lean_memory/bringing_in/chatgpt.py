@@ -38,7 +38,6 @@ class _Node:
     """What is kept of a node; of messages that are not the person's own, only where they stand."""
 
     parent: str | None
-    is_message: bool = False
     text: str | None = None
     at: object = None
     left: tuple[str, ...] = ()
@@ -108,13 +107,13 @@ def _node(node: Mapping[str, object]) -> _Node:
         return _Node(parent=above)
     if _part(said, "author").get("role") != "user":
         is_said = _part(said, "author").get("role") in _NOT_THEIRS
-        return _Node(parent=above, is_message=is_said, left=(_OTHERS,) if is_said else ())
+        return _Node(parent=above, left=(_OTHERS,) if is_said else ())
     content = _part(said, "content")
     hidden = _part(said, "metadata").get("is_visually_hidden_from_conversation") is True
     if hidden or content.get("content_type", "text") not in _TEXTUAL:
-        return _Node(parent=above, is_message=True, left=(_HIDDEN,))
+        return _Node(parent=above, left=(_HIDDEN,))
     text, has_media = _words(content.get("parts"))
-    return _Node(parent=above, is_message=True, text=text, at=said.get("create_time"), left=(_MEDIA,) if has_media else ())
+    return _Node(parent=above, text=text, at=said.get("create_time"), left=(_MEDIA,) if has_media else ())
 
 
 def _words(parts: object) -> tuple[str, bool]:
