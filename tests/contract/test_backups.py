@@ -280,3 +280,24 @@ def test_rules_of_keeping_that_cannot_be_understood_remove_nothing(filled: Memor
     with pytest.raises(StorageError, match="no backup was removed"):
         filled.drop_old_backups()
     assert filled.backups() == [backup]
+
+
+def test_while_a_memory_cannot_be_read_its_old_backups_stay(root: Path) -> None:
+    now = [day(1)]
+    with Memory(root=root, clock=lambda: now[0]) as memory:
+        memory.add("ana", "I live in Porto.")
+        memory.add("bob", "I live in Rome.")
+        first = memory.backup(occasion="nightly")
+    (root / "backups" / "keep.toml").write_text("[nightly]\ndaily = 1\nweekly = 0\nmonthly = 0\n", encoding="utf-8")
+    path = root / "ana.memory.db"
+    held = path.read_bytes()
+    path.write_bytes(b"")
+    with Memory(root=root, clock=lambda: now[0]) as memory:
+        now[0] = day(900)
+        assert memory.backup(occasion="nightly").left_out
+        assert memory.drop_old_backups() == []
+    path.write_bytes(held)
+    with Memory(root=root, clock=lambda: now[0]) as memory:
+        now[0] = day(1_800)
+        memory.backup(occasion="nightly")
+        assert first.path in memory.drop_old_backups()

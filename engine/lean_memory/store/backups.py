@@ -128,8 +128,15 @@ def _read_or_why_not(path: Path) -> Backup:
 
 
 def drop_old(root: Path) -> list[Path]:
-    """Remove the backups that the rules no longer keep; gives their folders."""
-    gone = [backup.path for backup in no_longer_kept(backups_in(root), rules_for(root))]
+    """Remove the backups that the rules no longer keep; gives their folders.
+
+    While the newest had to leave something out nothing is removed: it may be in the older ones alone.
+    """
+    found = backups_in(root)
+    rules = rules_for(root)
+    if found and found[0].left_out:
+        return []
+    gone = [backup.path for backup in no_longer_kept(found, rules)]
     for path in gone:
         remove(path)
     return gone
