@@ -6,10 +6,10 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from lean_memory.errors import NotFoundError, StorageError
 from lean_memory.settings import read_settings
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     AnyMemory = Memory | ServedMemory
 
-_M = TypeVar("_M", bound="AnyMemory")
 _ID_SHOWN = 8
 _NAMES_SHOWN = 10
 
@@ -51,20 +50,20 @@ def open_files(options: Options) -> Memory:
     return Memory(root=options.root)
 
 
-def known_memory(options: Options) -> AbstractContextManager[AnyMemory]:
+@contextmanager
+def known_memory(options: Options) -> Generator[AnyMemory]:
     """`open_memory` for a command that makes nothing. Raises `NotFoundError` where the person named a folder or a namespace that is not there."""
-    return _known(options, open_memory)
-
-
-def known_files(options: Options) -> AbstractContextManager[Memory]:
-    """`open_files` in the same way."""
-    return _known(options, open_files)
+    check_root(options)
+    with open_memory(options) as memory:
+        check_namespace(options, memory.namespaces, memory.status)
+        yield memory
 
 
 @contextmanager
-def _known(options: Options, open_it: Callable[[Options], _M]) -> Generator[_M]:
+def known_files(options: Options) -> Generator[Memory]:
+    """`open_files` in the same way."""
     check_root(options)
-    with open_it(options) as memory:
+    with open_files(options) as memory:
         check_namespace(options, memory.namespaces, memory.status)
         yield memory
 
