@@ -41,6 +41,8 @@ class Session:
     wire: Wire
     identifier: str | None = None
     version: str | None = None
+    refusal: str = ""
+    """What the instance said when it refused a message as a whole."""
 
     def headers(self, message: Message) -> dict[str, str]:
         """What the protocol wants in the head of the request that carries `message`."""
@@ -101,7 +103,7 @@ class Link:
         key = fresh_key()
         greeting = message.get("method") == "initialize"
         patience = _CALL_PATIENCE if "id" in message and not greeting else _GREETING_PATIENCE
-        cut_off = False
+        cut_off, refusal = False, ""
         for _ in range(_ATTEMPTS):
             try:
                 session = self._current(replay=not greeting, patience=patience)
@@ -120,6 +122,9 @@ class Link:
             except BROKEN:
                 cut_off = True
             self._lose(session)
+            refusal = session.refusal
+        if refusal and not cut_off:
+            raise NoServiceError(refusal)
         return False
 
     def _delivered(self, session: Session, message: Message, line: bytes, key: str) -> bool | None:
@@ -127,6 +132,7 @@ class Link:
         headers = {**session.headers(message), "Idempotency-Key": key}
         with session.wire.post(line, headers) as reply:
             if (reply.status == 404 and session.identifier) or reply.status in _NEXT:
+                session.refusal = error_sentence(reply.status, b"".join(reply.messages))
                 return None
             if message.get("method") == "initialize" and reply.status == 200:
                 session.identifier = reply.session
@@ -196,13 +202,15 @@ class Link:
         return session
 
     def _opened(self, *, replay: bool, patience: float) -> Session:
+        refusal = "Its log says why."
         for _ in range(_ATTEMPTS):
             session = self._begun(self._starter.service(patience))
             with contextlib.suppress(*BROKEN):
                 if not replay or self._greeting is None or self._greeted_again(session, self._greeting):
                     return session
             session.wire.close()
-        raise NoServiceError(f"The memory service ends or refuses whenever it is greeted; its log says why. {NOTHING_DONE}")
+            refusal = session.refusal or refusal
+        raise NoServiceError(f"The memory service ends or refuses whenever it is greeted. {refusal} {NOTHING_DONE}")
 
     def _begun(self, live: Live) -> Session:
         self._count += 1
@@ -217,6 +225,7 @@ class Link:
         message = _parsed(greeting)
         with session.wire.post(greeting, session.headers(message)) as reply:
             if reply.status != 200:
+                session.refusal = error_sentence(reply.status, b"".join(reply.messages))
                 return reply.status not in _NEXT
             session.identifier = reply.session
             for text in reply.messages:

@@ -203,6 +203,18 @@ def test_a_call_that_was_cut_off_is_not_said_to_have_done_nothing(root: Path, se
         assert "Nothing was stored" in shim.call("memory_namespaces")["content"][0]["text"]
 
 
+def test_what_a_service_says_that_cannot_speak_mcp_is_told_to_the_assistant(root: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken" / "mcp"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ImportError('half of an update')", encoding="utf-8")
+    service = start_service(root, tmp_path / "service.log", "--supervised", packages=broken.parent).wait_until_up()
+    with running_shim(root) as shim:
+        assert shim.greet()["protocolVersion"] == "2025-06-18"
+        result = shim.call("memory_namespaces")
+        assert (result["isError"], "What speaks MCP could not be loaded" in result["content"][0]["text"]) == (True, True)
+    assert service.terminate() == 0
+
+
 def test_it_recovers_as_soon_as_the_trouble_is_over_and_says_that_its_tools_changed(hopeless: Path, services: Starting) -> None:
     with running_shim(hopeless) as shim:
         shim.greet()

@@ -25,6 +25,7 @@ START = 1_770_000_000_000
         ("I moved to Oslo last year. My parents live in Rome. Ana lives in Porto.", "Where does Ana live?", "Porto"),
         ("I am a nurse at St. Mary's. Tom started a new job at Barclays on Monday.", "what's my job?", "nurse"),
         ("I am a nurse at St. Mary's. Tom started a new job at Barclays on Monday.", "what is Tom's job?", "Barclays"),
+        ("Priya is a vet. Priya's birthday is 12 September. I met Priya.", "what does Priya do?", "vet"),
         ("I turned 40 in May. My son Ben is 7 years old.", "How old am I?", "40"),
         ("I turned 40 in May. My son Ben is 7 years old.", "How old is my son?", "7 years"),
         ("You can reach me on 555 9876. Bob's phone number is 555 1234.", "What's my phone number?", "9876"),
