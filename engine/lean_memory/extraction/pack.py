@@ -393,10 +393,7 @@ def _strings(value: object, *, split: bool = True) -> tuple[str, ...]:
 
 
 def _joined(sources: Sequence[str], expand: Callable[[str], str]) -> re.Pattern[str]:
-    """Any of the patterns, as they stand: neighbours that begin alike are put together, so that `re` tries their beginning once a place."""
-    groups = (f"(?:{'|'.join(f'(?:{expand(source)})' for source in alike)})" for _, alike in groupby(sources, _beginning))
+    """Any of the patterns, in order: neighbours that begin alike are put together, so that `re` tries their beginning once at each place."""
+    alike = groupby(sources, lambda source: (source.startswith("^"), source.startswith(r"\b")))
+    groups = (f"(?:{'|'.join(f'(?:{expand(source)})' for source in group)})" for _, group in alike)
     return re.compile("|".join(groups) or "(?!)", re.IGNORECASE)
-
-
-def _beginning(pattern: str) -> str:
-    return next((anchor for anchor in ("^", r"\b") if pattern.startswith(anchor)), "")

@@ -10,7 +10,7 @@ from lean_memory.domain import USER, Act, Candidate, Cardinality, Instant, Modal
 from lean_memory.extraction import vocabulary
 from lean_memory.extraction.clauses import Clause
 from lean_memory.extraction.modality import Reading, read
-from lean_memory.extraction.names import content, snake_case
+from lean_memory.extraction.names import predicate_name
 from lean_memory.extraction.objects import accepts, clean, items
 from lean_memory.extraction.pack import Emit, Pack, Rule
 from lean_memory.extraction.pattern import forms_of
@@ -179,7 +179,7 @@ def _agrees(hit: _Hit, subject: Subject, place: Place) -> bool:
 
 
 def _emitted(emit: Emit, hit: _Hit, subject: Subject, reading: Reading, place: Place) -> list[Candidate]:
-    predicate = _predicate(emit, hit.parts, place.pack)
+    predicate = predicate_name(emit.predicate, hit.parts, place.pack)
     stay = vocabulary.predicate(predicate).passing if reading.passing else None
     predicate, reading = stay or predicate, replace(reading, passing=stay is not None)
     about = (
@@ -226,33 +226,6 @@ def _each(subject: Subject, hit: _Hit, place: Place) -> Sequence[Subject]:
     if len(names) < 2 or not all(accepts("name", name, place.pack) for name in names):
         return (subject,)
     return [replace(subject, name=name) for name in names]
-
-
-def _predicate(emit: Emit, parts: Mapping[str, str], pack: Pack) -> str:
-    if not emit.predicate.startswith("@"):
-        return emit.predicate
-    if emit.predicate.startswith("@~"):
-        named = (
-            slot[1:] if slot.startswith("=") else content(_within(parts.get(slot, ""), pack), pack, is_verb=slot == "V")
-            for slot in emit.predicate[2:].split("+")
-        )
-        return snake_case(" ".join(dict.fromkeys(" ".join(named).split())))
-    words = (slot[1:] if slot.startswith("=") else parts.get(slot, "") for slot in emit.predicate[1:].split("+"))
-    said = " ".join(word for word in words if word).casefold()
-    key = _plainly(" ".join(said.split()), pack)
-    return pack.kin.get(key) or pack.attributes.get(key) or pack.kin_former.get(key) or snake_case(key)
-
-
-def _within(words: str, pack: Pack) -> str:
-    """The words up to where they go on to something else: "Middlemarch and loving it" as "Middlemarch"."""
-    beyond = pack.has_cue("beyond", words)
-    return words if beyond is None or not beyond.start() else words[: beyond.start()]
-
-
-def _plainly(attribute: str, pack: Pack) -> str:
-    """ "new address" and "current address" as "address": they name one slot, and its newest value."""
-    newest = pack.cues.get("newest")
-    return (newest.sub("", attribute).strip() or attribute) if newest else attribute
 
 
 def _other_subject(slot: str, parts: Mapping[str, str], place: Place) -> Subject | None:
