@@ -28,7 +28,7 @@ from lean_memory.store.bringing_in import Given, bring_in
 from lean_memory.store.connection import errors_translated
 from lean_memory.store.copying import contents_of
 from lean_memory.store.forget_scope import Reach
-from lean_memory.store.namespaces import BACKUPS, checked_name, copies_of, path_of
+from lean_memory.store.namespaces import BACKUPS, checked_name, copies_of, listing, path_of
 from lean_memory.store.restored_rows import refuse_copy_of_other_rows
 from lean_memory.store.restoring import restore_file, restore_one
 from lean_memory.store.scrubbing import scrub_backups
@@ -69,9 +69,7 @@ class Owning(ABC):
         `StorageFullError`; `NotFoundError` where there is nothing to back up.
         """
         to = None if path is None else path_of_argument(path, "path")
-        names = self.namespaces() if namespaces is None else [name_of(name) for name in namespaces]
-        unusable = [] if namespaces is not None else [one for one in self.status() if one.problems and one.name not in names]
-        left_out = tuple(f"{one.name}: {' '.join(one.problems)}" for one in unusable)
+        names, left_out = self._everything() if namespaces is None else ([name_of(name) for name in namespaces], ())
         if not names:
             raise (
                 StorageError(f"No backup was made. {' '.join(left_out)}")
@@ -317,6 +315,13 @@ class Owning(ABC):
         check_count(days, "days", most=MOST_DAYS)
         name = None if namespace is None else checked_name(name_of(namespace))
         return rule_of(namespace=name, client=client_of(client), days=days, act=word_of(act, "act"))
+
+    def _everything(self) -> tuple[list[str], tuple[str, ...]]:
+        """The names of all namespaces, and a sentence about each whose file cannot be used; no file is opened for more than its name."""
+        with self._files.all_looked_at():
+            held = listing(self._settings.root)
+        unusable = sorted((other.name, other.reason) for other in held.others if other.name is not None)
+        return sorted(one.name for one in held.namespaces), tuple(f"{name}: {reason}" for name, reason in unusable)
 
     def _found(self, path: Path) -> Path:
         """A backup by its path, or by its name alone."""

@@ -51,6 +51,7 @@ def test_a_memory_that_cannot_be_read_is_named_and_not_passed_over(filled: Memor
         backup = memory.backup()
         assert ([one.name for one in backup.namespaces], len(backup.left_out)) == (["bob"], 1)
         assert backup.left_out[0].startswith("ana: ")
+        assert backup.left_out == tuple(f"{one.name}: {' '.join(one.problems)}" for one in memory.status() if one.problems)
         assert memory.backups()[0].left_out == backup.left_out
         memory.clear("bob")
         with pytest.raises(StorageError, match=r"No backup was made\. ana: "):
@@ -295,6 +296,8 @@ def test_while_a_memory_cannot_be_read_its_old_backups_stay(root: Path) -> None:
     with Memory(root=root, clock=lambda: now[0]) as memory:
         now[0] = day(900)
         assert memory.backup(occasion="nightly").left_out
+        now[0] = day(901)
+        memory.backup(namespaces=["bob"])
         assert memory.drop_old_backups() == []
     path.write_bytes(held)
     with Memory(root=root, clock=lambda: now[0]) as memory:

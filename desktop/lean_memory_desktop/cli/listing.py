@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lean_memory_desktop.cli.console import printable, say, table, write_json
 from lean_memory_desktop.cli.json_form import status_form
-from lean_memory_desktop.cli.opening import check_root, data_root, known_memory, open_memory
+from lean_memory_desktop.cli.opening import check_root, data_root, known_memory, open_files, open_memory
 from lean_memory_desktop.cli.options import Exit, Options
 
 if TYPE_CHECKING:
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 def namespaces(options: Options) -> int:
     """List the namespaces by their exact names."""
     check_root(options)
-    with open_memory(options) as memory:
+    with open_memory(options) as memory, open_files(options) as files:
         names = memory.namespaces()
-        hidden = [entry for entry in memory.status() if entry.name not in names and entry.problems]
+        # Counting what every namespace holds takes long, so it is asked for only where a file may hide one.
+        told = memory.status() if files.other_files() else []
+    hidden = [entry for entry in told if entry.name not in names and entry.problems]
     for entry in hidden:
         print(printable(f"The namespace {entry.name!r} is there and cannot be used: {' '.join(entry.problems)}"), file=sys.stderr)
     if options.json:

@@ -130,11 +130,13 @@ def _read_or_why_not(path: Path) -> Backup:
 def drop_old(root: Path) -> list[Path]:
     """Remove the backups that the rules no longer keep; gives their folders.
 
-    While the newest had to leave something out nothing is removed: it may be in the older ones alone.
+    While the newest of an occasion had to leave something out nothing is removed: it may be in the older ones alone.
     """
     found = backups_in(root)
     rules = rules_for(root)
-    if found and found[0].left_out:
+    # By occasion, as a later backup of one namespace, or one that cannot be read, tells nothing of the others.
+    newest = {backup.occasion: backup for backup in reversed(found) if not backup.problem}
+    if any(backup.left_out for occasion, backup in newest.items() if occasion in rules):
         return []
     gone = [backup.path for backup in no_longer_kept(found, rules)]
     for path in gone:
