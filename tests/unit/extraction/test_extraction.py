@@ -181,3 +181,9 @@ def test_eight_hundred_sentences_take_less_than_two_seconds() -> None:
     started = time.process_time()
     read(text)
     assert time.process_time() - started < 2.0
+
+
+def test_a_long_word_after_who_says_it_is_not_cut_in_every_way() -> None:
+    began = time.process_time()
+    assert packs.load("en").has_cue("reported", f"My mum says {'A' * 3000}") is None
+    assert time.process_time() - began < 20
