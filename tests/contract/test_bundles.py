@@ -202,3 +202,11 @@ def test_a_text_for_people_that_somebody_has_changed_is_not_replaced(filled: Mem
     with pytest.raises(InvalidInputError, match="changed since"):
         filled.export("ana", path)
     assert path.read_text(encoding="utf-8") == changed
+
+
+def test_a_text_for_people_of_an_earlier_version_is_not_said_to_be_changed(filled: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "ana.md"
+    filled.export("ana", path)
+    path.write_text("".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    with pytest.raises(InvalidInputError, match="changed since, or was written by an earlier version, and what was changed"):
+        filled.export("ana", path)

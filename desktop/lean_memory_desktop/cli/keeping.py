@@ -31,7 +31,7 @@ def backup(options: Options) -> int:
         if options.scrub:
             return _scrub(options, memory)
         only = [options.namespace] if "namespace" in vars(options) else None
-        if only is None and not memory.status():
+        if only is None and not (memory.namespaces() or memory.other_files()):
             raise NotFoundError(f"Nothing is remembered in {data_root(options)} yet, so there is nothing to back up. No backup was made.")
         made = memory.backup(Path(options.words[0]).absolute() if options.words else None, namespaces=only)
     if options.json:

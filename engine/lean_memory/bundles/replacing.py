@@ -18,6 +18,7 @@ _HEADING = re.compile(rb"# What .* remembers\n")
 _BEGINNING = 4096
 _SUM = "<!-- Lean Memory wrote this: {} -->"
 """The last line of a text for people, which shows it to nobody who reads it as Markdown."""
+_MARK = _SUM.partition("{}")[0].encode()
 
 
 def refuse_to_replace(path: Path) -> None:
@@ -28,10 +29,13 @@ def refuse_to_replace(path: Path) -> None:
         with path.open("rb") as file:
             beginning = file.read(_BEGINNING)
         is_text = _HEADING.match(beginning) is not None
-        is_whole = is_text and _is_as_written(path.read_bytes())
+        text = path.read_bytes() if is_text else b""
+        is_whole = is_text and _is_as_written(text)
     if is_text and not is_whole:
+        # Those of earlier versions have no sum by which it could be seen.
+        earlier = "," if _MARK in text else ", or was written by an earlier version,"
         raise InvalidInputError(
-            f"{path} is an export of Lean Memory that was changed since, and what was changed would be lost; nothing was written. "
+            f"{path} is an export of Lean Memory that was changed since{earlier} and what was changed would be lost; nothing was written. "
             "Give another name, or delete that file first."
         )
     if beginning and not is_text and not _is_export(beginning):
