@@ -7,6 +7,8 @@ import datetime as dt
 from lean_memory.errors import InvalidInputError
 
 _SECONDS = range(10**9, 10**10)
+_LONGEST = 30
+"""Characters: a longer number is no moment, and Python refuses to read one of thousands of digits."""
 
 
 def moment_of(given: int | str | None, name: str) -> int | dt.datetime | None:
@@ -17,7 +19,7 @@ def moment_of(given: int | str | None, name: str) -> int | dt.datetime | None:
     if given is None:
         return None
     text = str(given).strip()
-    if isinstance(given, int) or (text.lstrip("-").isdecimal() and len(text) > 8):
+    if isinstance(given, int) or (text.removeprefix("-").isdecimal() and 8 < len(text) < _LONGEST):
         return _milliseconds(int(given), name)
     try:
         read = dt.datetime.fromisoformat(text)
