@@ -304,3 +304,17 @@ def test_while_a_memory_cannot_be_read_its_old_backups_stay(root: Path) -> None:
         now[0] = day(1_800)
         memory.backup(occasion="nightly")
         assert first.path in memory.drop_old_backups()
+
+
+def test_a_file_that_is_no_memory_keeps_no_old_backup(root: Path) -> None:
+    now = [day(1)]
+    with Memory(root=root, clock=lambda: now[0]) as memory:
+        memory.add("ana", "I live in Porto.")
+        (root / "photos.memory.db").write_bytes(b"something else" * 60)
+        (root / "backups").mkdir(exist_ok=True)
+        (root / "backups" / "keep.toml").write_text("[nightly]\ndaily = 2\nweekly = 0\nmonthly = 0\n", encoding="utf-8")
+        for days in range(1, 6):
+            now[0] = day(days)
+            assert memory.backup(occasion="nightly").left_out
+            memory.drop_old_backups()
+        assert [backup.at for backup in memory.backups()] == [day(5), day(4)]

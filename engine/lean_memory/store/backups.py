@@ -130,18 +130,25 @@ def _read_or_why_not(path: Path) -> Backup:
 def drop_old(root: Path) -> list[Path]:
     """Remove the backups that the rules no longer keep; gives their folders.
 
-    While the newest of an occasion had to leave something out nothing is removed: it may be in the older ones alone.
+    The last one that holds a namespace stays as long as the namespace's file is there: what the newer backups had to leave out may be in
+    that one alone.
     """
     found = backups_in(root)
-    rules = rules_for(root)
-    # By occasion, as a later backup of one namespace, or one that cannot be read, tells nothing of the others.
-    newest = {backup.occasion: backup for backup in reversed(found) if not backup.problem}
-    if any(backup.left_out for occasion, backup in newest.items() if occasion in rules):
-        return []
-    gone = [backup.path for backup in no_longer_kept(found, rules)]
+    dropped = no_longer_kept(found, rules_for(root))
+    held = _names_in(backup for backup in found if backup not in dropped)
+    gone: list[Path] = []
+    for backup in sorted(dropped, key=lambda one: one.at, reverse=True):
+        if any(path_of(root, name).exists() for name in _names_in([backup]) - held):
+            held |= _names_in([backup])
+        else:
+            gone.append(backup.path)
     for path in gone:
         remove(path)
     return gone
+
+
+def _names_in(backups: Iterable[Backup]) -> set[str]:
+    return {one.name for backup in backups for one in backup.namespaces}
 
 
 def rules_for(root: Path) -> Rules:
