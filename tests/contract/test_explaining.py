@@ -24,7 +24,7 @@ def test_it_names_the_sentence_the_speaker_the_pass_and_the_rule(memory: Memory)
 
 def test_it_says_why_a_fact_is_not_surer(memory: Memory) -> None:
     memory.add("ana", "I think I probably moved to Porto on 03/04/2024.")
-    memory.add("ana", "We deploy on Fridays after the review.")
+    memory.add("ana", "We deploy behind a feature flag.")
     memory.add("ana", "The capital of Peru is Lima.", source="assistant")
     for fact in memory.facts("ana", include_history=True):
         told = memory.explain("ana", fact.id)
