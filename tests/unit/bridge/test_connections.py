@@ -42,7 +42,7 @@ class Served:
 
     def __post_init__(self) -> None:
         self.port = self.listener.getsockname()[1]
-        self.up, self.over = threading.Event(), threading.Event()
+        self.up, self.over, self.asked = threading.Event(), threading.Event(), threading.Event()
         limits = Limits(strangers=STRANGERS, now=self.clock)
         self.server = Server(self, listening=self.up.set, stopping=lambda: None, limits=limits)
 
@@ -54,6 +54,7 @@ class Served:
             return
         if (b"authorization", b"Bearer good") in scope["headers"]:
             scope[CALLER] = "known"
+        self.asked.set()
         while scope["method"] == "POST":
             message = await receive()
             if message["type"] == "http.disconnect":
@@ -217,7 +218,7 @@ def test_who_is_refused_and_says_nothing_is_turned_out_soon(served: Served) -> N
 
 def test_the_end_waits_for_no_stranger(served: Served) -> None:
     half = served.connect(request(headers=b"Content-Length: 100\r\n", method=b"POST") + b"half")
-    served.settled(1)
+    assert served.asked.wait(PATIENCE)
     served.clock.now += 2
     served.server.stop()
     assert served.heard(half, step=0).startswith(b"HTTP/1.1 408 ")
