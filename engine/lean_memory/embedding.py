@@ -24,7 +24,7 @@ class Embedding:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._asked: dict[str, None] = {}
+        self._asked: set[str] = set()
         self._waiting: list[str] = []
         self._begun: list[tuple[list[str], Future[Vectors]]] = []
         self._pool: ThreadPoolExecutor | None = None
@@ -40,7 +40,7 @@ class Embedding:
         """Have the vectors of these made, if they are not being made already."""
         for text in texts:
             if text not in self._asked:
-                self._asked[text] = None
+                self._asked.add(text)
                 self._waiting.append(text)
                 if len(self._waiting) == _SLICE:
                     self._begin()

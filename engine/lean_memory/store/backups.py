@@ -138,8 +138,9 @@ def drop_old(root: Path) -> list[Path]:
     held = _names_in(backup for backup in found if backup not in dropped)
     gone: list[Path] = []
     for backup in sorted(dropped, key=lambda one: one.at, reverse=True):
-        if any(path_of(root, name).exists() for name in _names_in([backup]) - held):
-            held |= _names_in([backup])
+        names = _names_in([backup])
+        if any(path_of(root, name).exists() for name in names - held):
+            held |= names
         else:
             gone.append(backup.path)
     for path in gone:

@@ -19,6 +19,8 @@ from lean_memory.store.connection import errors_translated, open_connection, pra
 from lean_memory.store.migrate import builtin_migrations
 from lean_memory.store.scrub import next_moment
 
+_ENDS = ("min({0})", "max({0})")
+_GREATEST_FRACTION = "max(iif(typeof({0}) = 'real', {0}, NULL))"
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,3}")
 _AHEAD_MS = 366 * 24 * 60 * 60 * 1000
 """Clocks that are merely wrong are so by less."""
@@ -88,8 +90,7 @@ def _extremes(con: apsw.Connection, kind: str, columns: Iterable[Column]) -> Ite
     asked = [
         (column, told.format(column.name))
         for column in columns
-        for told in ("min({0})", "max({0})", "max(iif(typeof({0}) = 'real', {0}, NULL))")
-        if column.type != "TEXT" or not told.startswith("max(iif")
+        for told in (_ENDS if column.type == "TEXT" else (*_ENDS, _GREATEST_FRACTION))
     ]
     if asked:
         values = cast("tuple[object, ...]", con.execute(f"SELECT {', '.join(told for _, told in asked)} FROM {kind}").fetchone())
